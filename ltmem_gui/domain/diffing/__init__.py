@@ -1,0 +1,1 @@
+"""Line differences as decisions: hunks, subsets, intraline spans."""

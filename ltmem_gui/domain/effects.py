@@ -1,0 +1,218 @@
+"""Effects are data: everything a plan would change, start or disclose, named before it happens (design §2)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+HOUSEKEEPING = ("scan_index.sqlite", "window.json", "ltmem.log", "redactor_cache/")
+
+
+class _Effect(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class PlannedJob(_Effect):
+    """One rollout of an extraction plan, with the fingerprint that tells whether it changed since.
+
+    `size` in bytes; `source_updated_at` in Unix seconds; token counts estimated as bytes / 4.
+    """
+
+    thread_id: str
+    agent: str
+    path: str
+    size: int
+    mtime_ns: int
+    source_updated_at: int
+    cwd: str = ""
+    git_branch: str | None = None
+    title: str = ""
+    tokens: int = 0
+    tokens_sent: int = 0
+    redactions: dict[str, int] = {}
+
+
+class CreateDataFolder(_Effect):
+    """Create the data folder; `housekeeping` names what may then be kept there unasked."""
+
+    type: Literal["CreateDataFolder"] = "CreateDataFolder"
+    path: str
+    housekeeping: tuple[str, ...] = HOUSEKEEPING
+
+
+class ClaimJobs(_Effect):
+    """Claim jobs, `concurrency` leases at a time."""
+
+    type: Literal["ClaimJobs"] = "ClaimJobs"
+    jobs: tuple[PlannedJob, ...]
+    concurrency: int
+    lease_seconds: int
+
+
+class UpdateJobs(_Effect):
+    """Change job rows: of `scope` "stage1" (`count` of them) or of the one global job (with the new watermark)."""
+
+    type: Literal["UpdateJobs"] = "UpdateJobs"
+    scope: Literal["stage1", "global"]
+    count: int = 0
+    watermark: int | None = None
+    action: str = "record outcome"
+
+
+class StoreOutputs(_Effect):
+    """Store at most `count` stage-1 outputs, or exactly the edited rows that are listed."""
+
+    type: Literal["StoreOutputs"] = "StoreOutputs"
+    count: int
+    edited: tuple[dict[str, str], ...] = ()
+
+
+class PruneOutputs(_Effect):
+    """Delete stage-1 outputs by retention, exclusion or a person's wish."""
+
+    type: Literal["PruneOutputs"] = "PruneOutputs"
+    thread_ids: tuple[str, ...]
+    reason: str
+
+
+class CreditUsage(_Effect):
+    """Credit citations found in rollouts, once ever per (thread, record, cited id)."""
+
+    type: Literal["CreditUsage"] = "CreditUsage"
+    credits: tuple[dict[str, str], ...]
+
+
+class StoreVerdicts(_Effect):
+    """Append the verdicts of one audit sitting."""
+
+    type: Literal["StoreVerdicts"] = "StoreVerdicts"
+    rater: str
+    frame: str
+    table: str = "verdicts"
+
+
+class StoreInboxDecisions(_Effect):
+    """Append what a person decided about inbox lines."""
+
+    type: Literal["StoreInboxDecisions"] = "StoreInboxDecisions"
+    count: int
+    table: str = "inbox"
+
+
+class SendToModel(_Effect):
+    """Send redacted text to a model: the only effect that discloses anything."""
+
+    type: Literal["SendToModel"] = "SendToModel"
+    provider: str
+    host: str
+    model: str
+    requests: int
+    tokens: int
+    redactions: dict[str, int] = {}
+    price: str = "price unknown"
+    loopback: bool = False
+
+
+class AgentConstraints(_Effect):
+    """The fence of the consolidation agent, frozen and shown (reference §4.9)."""
+
+    cwd: str
+    ephemeral: Literal[True] = True
+    generate_memories: Literal[False] = False
+    use_memories: Literal[False] = False
+    disabled_features: tuple[str, ...] = ("Collab", "MemoryTool", "Apps", "Plugins")
+    approval_policy: Literal["never"] = "never"
+    network: str = "none but the model"
+    shell: Literal[False] = False
+    tools: tuple[str, ...] = ("list", "read", "search", "write", "edit", "delete")
+    max_steps: int = 200
+    max_tokens: int = 2_000_000
+    max_seconds: int = 3_600
+    max_bytes: int = 64 * 1024 * 1024
+    max_files: int = 10_000
+
+
+class StartAgent(_Effect):
+    """Start the consolidation agent in a staged copy."""
+
+    type: Literal["StartAgent"] = "StartAgent"
+    provider: str
+    model: str
+    constraints: AgentConstraints
+
+
+class EnsureLayout(_Effect):
+    """Create the memory folder and its `rollout_summaries/` where they are missing."""
+
+    type: Literal["EnsureLayout"] = "EnsureLayout"
+    path: str
+    creates: tuple[str, ...] = ()
+
+
+class WriteFile(_Effect):
+    """Write one file of the memory folder; sizes in bytes, lines counted at 0x0A."""
+
+    type: Literal["WriteFile"] = "WriteFile"
+    path: str
+    change: Literal["added", "modified", "mode"]
+    size_before: int
+    size_after: int
+    lines_added: int
+    lines_removed: int
+
+
+class DeleteFile(_Effect):
+    """Delete one file of the memory folder."""
+
+    type: Literal["DeleteFile"] = "DeleteFile"
+    path: str
+    reason: str
+    size_before: int = 0
+
+
+class ResetBaseline(_Effect):
+    """Replace the git baseline of the memory folder by one parentless commit."""
+
+    type: Literal["ResetBaseline"] = "ResetBaseline"
+    path: str
+    previous: str | None
+    repairs: str = ""
+
+
+Effect = Annotated[
+    CreateDataFolder
+    | ClaimJobs
+    | UpdateJobs
+    | StoreOutputs
+    | PruneOutputs
+    | CreditUsage
+    | StoreVerdicts
+    | StoreInboxDecisions
+    | SendToModel
+    | StartAgent
+    | EnsureLayout
+    | WriteFile
+    | DeleteFile
+    | ResetBaseline,
+    Field(discriminator="type"),
+]
+
+EffectGroup = Literal["leaves this computer", "starts", "writes", "deletes", "database", "git"]
+
+GROUPS: dict[str, EffectGroup] = {
+    "SendToModel": "leaves this computer",
+    "StartAgent": "starts",
+    "CreateDataFolder": "writes",
+    "EnsureLayout": "writes",
+    "WriteFile": "writes",
+    "DeleteFile": "deletes",
+    "ClaimJobs": "database",
+    "UpdateJobs": "database",
+    "StoreOutputs": "database",
+    "PruneOutputs": "database",
+    "CreditUsage": "database",
+    "StoreVerdicts": "database",
+    "StoreInboxDecisions": "database",
+    "ResetBaseline": "git",
+}

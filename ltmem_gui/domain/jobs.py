@@ -1,0 +1,131 @@
+"""Jobs of both phases: states, claims and their outcomes (reference §3.4–3.8, §4.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+STAGE1_KIND = "memory_stage1"
+GLOBAL_KIND = "memory_consolidate_global"
+GLOBAL_KEY = "global"
+
+
+class JobStatus(StrEnum):
+    """The stored status of a job."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    DONE = "done"
+    ERROR = "error"
+    HELD = "held"
+
+
+class ClaimOutcome(StrEnum):
+    """How a try to claim a job ended."""
+
+    CLAIMED = "claimed"
+    UP_TO_DATE = "up to date"
+    RUNNING = "running elsewhere"
+    BACKOFF = "waiting after a failure"
+    EXHAUSTED = "no tries left"
+    HELD = "held for a person"
+    COOLDOWN = "cooling down after a success"
+    AT_CAP = "all slots in use"
+
+
+class JobOutcome(StrEnum):
+    """How one attempt at a job ended."""
+
+    SUCCEEDED = "succeeded"
+    NO_OUTPUT = "nothing to remember"
+    FAILED = "failed"
+    CHANGED = "changed since planning"
+    SOURCE_MISSING = "source missing"
+    RELEASED = "released"
+    CRASHED = "crashed"
+    LEASE_LOST = "lease lost"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Who holds a lease: enough to tell on this host whether the holder still lives."""
+
+    host: str
+    pid: int
+    process_started: int
+    worker: str
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.pid}:{self.process_started}:{self.worker}"
+
+    @classmethod
+    def parse(cls, text: str) -> Owner:
+        """Read the stored form; unreadable text gives an owner on no host."""
+        parts = text.rsplit(":", 3)
+        if len(parts) != 4 or not (parts[1].isdecimal() and parts[2].isdecimal()):
+            return cls("", 0, 0, text)
+        return cls(parts[0], int(parts[1]), int(parts[2]), parts[3])
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A lease that was won: `token` is the only proof of ownership; times in Unix seconds."""
+
+    job_key: str
+    token: str
+    owner: Owner
+    source_updated_at: int
+    attempt: int
+    lease_until: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimResult:
+    """The outcome of a claim; `claim` only when it was won, `held_by`/`until` where they explain a refusal."""
+
+    outcome: ClaimOutcome
+    claim: Claim | None = None
+    held_by: str = ""
+    until: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try at a job, kept as history and never overwritten."""
+
+    number: int
+    owner: str
+    started_at: int
+    ended_at: int | None
+    outcome: str
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    error_group: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JobRecord:
+    """A job as the queue shows it."""
+
+    kind: str
+    job_key: str
+    status: JobStatus
+    owner: str = ""
+    lease_until: int | None = None
+    retry_at: int | None = None
+    retry_remaining: int = 0
+    started_at: int | None = None
+    finished_at: int | None = None
+    last_outcome: str = ""
+    last_error: str = ""
+    error_group: str = ""
+    input_watermark: int = 0
+    last_success_watermark: int = 0
+    crash_count: int = 0
+    attempts: tuple[Attempt, ...] = ()
+    agent: str = ""
+    cwd: str = ""
+    rollout_path: str = ""
+    title: str = ""

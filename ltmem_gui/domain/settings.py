@@ -1,0 +1,67 @@
+"""Settings with Codex's names, their ranges, and overrides of one call.
+
+Out of range is an error, never clamped (design §5). Times are in days or hours as the name says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Literal
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+
+from ltmem_gui.domain.errors import UsageError
+from ltmem_gui.domain.rollouts import THREAD_SCAN_LIMIT
+
+Days = Annotated[int, Field(ge=0, le=36_500)]
+
+
+class Settings(BaseModel):
+    """Hold every setting of a run; bound into each plan."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_by_name=True, validate_by_alias=True)
+
+    max_rollout_age_days: Days = 10
+    min_rollout_idle_hours: Annotated[int, Field(ge=0, le=48)] = 6
+    max_unused_days: Days = 30
+    max_raw_memories_for_consolidation: Annotated[int, Field(ge=1, le=4096)] = 256
+    max_rollouts_per_run: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=100_000,
+            validation_alias=AliasChoices("max_rollouts_per_run", "max_rollouts_per_startup"),
+        ),
+    ] = 64
+    scan_limit: Annotated[int, Field(ge=1, le=1_000_000)] = THREAD_SCAN_LIMIT
+    min_rate_limit_remaining_percent: Annotated[int, Field(ge=0, le=100)] = 25
+    include_non_interactive: bool = False
+    recency_fallback: Literal["generated_at", "source_updated_at"] = "generated_at"
+    loss_limit_percent: Annotated[int, Field(ge=0, le=100)] = 20
+    max_tokens_per_run: Annotated[int, Field(ge=0)] = 0  # 0: no limit
+    context_window: Annotated[int, Field(ge=0)] = 0  # tokens; 0: unknown
+    extract_model: str = ""
+    consolidation_model: str = ""
+
+    def with_overrides(self, pairs: Iterable[str]) -> Settings:
+        """Return settings changed by `key=value` texts.
+
+        Raises `UsageError` naming the key for an unknown key, a value of the wrong kind or out of range.
+        """
+        values = self.model_dump()
+        for pair in pairs:
+            key, separator, value = pair.partition("=")
+            key = key.strip().removeprefix("memories.")
+            key = _ALIASES.get(key, key)
+            if not separator or key not in Settings.model_fields:
+                raise UsageError(f"unknown setting {pair!r}", "known: " + ", ".join(sorted(Settings.model_fields)))
+            values[key] = value.strip()
+        try:
+            return Settings.model_validate(values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = ".".join(str(part) for part in first["loc"])
+            raise UsageError(f"setting {name}: {first['msg']} (given: {first['input']!r})") from error
+
+
+_ALIASES = {"max_rollouts_per_startup": "max_rollouts_per_run"}

@@ -1,0 +1,1 @@
+"""Providers: the built-in rules and model clients."""

@@ -1,0 +1,364 @@
+"""What the use cases need from the world. Adapters implement these; the composition root wires them.
+
+Adapters are synchronous unless a method is `async`; the pipeline runs them through `Offload`, never on the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from ltmem_gui.domain.cancel import CancelToken
+from ltmem_gui.domain.canonical import content_hash
+from ltmem_gui.domain.consent import ApplyGrant, Approval, Receipt
+from ltmem_gui.domain.effects import PlannedJob
+from ltmem_gui.domain.events import Listener
+from ltmem_gui.domain.extraction import ExtractionInput, ExtractionReply, StageOneOutput
+from ltmem_gui.domain.findings import Finding
+from ltmem_gui.domain.jobs import Claim, ClaimResult, JobRecord, Owner
+from ltmem_gui.domain.plan import FileMark, ProviderMark, SelectedRow, WorkspaceMark
+from ltmem_gui.domain.rollouts import Rollout, RolloutRef, SkippedFile, SourceSpec
+from ltmem_gui.domain.secrets import Redaction, SecretFinding
+
+T = TypeVar("T")
+
+Clock = Callable[[], int]
+"""Return Unix seconds, UTC."""
+
+
+class Offload(Protocol):
+    """Run blocking work off the event loop."""
+
+    async def store(self, function: Callable[..., T], *args: Any) -> T:
+        """Run on the one store thread (SQLite and git)."""
+        ...
+
+    async def cpu(self, function: Callable[..., T], *args: Any) -> T:
+        """Run a picklable module-level function where it cannot hold the UI thread (worker process or thread)."""
+        ...
+
+    async def thread(self, function: Callable[..., T], *args: Any) -> T:
+        """Run on a thread that only waits."""
+        ...
+
+
+# --- rollouts ---
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """References newest first, duplicates (live, archived, copied, database) merged; and what was not taken."""
+
+    refs: tuple[RolloutRef, ...]
+    skipped: tuple[SkippedFile, ...] = ()
+
+
+class RolloutSource(Protocol):
+    """Find and read sessions; never writes, never opens a foreign database in place."""
+
+    def discover(self, specs: Sequence[SourceSpec], *, limit: int, cancel: CancelToken, listen: Listener) -> Discovery:
+        """List the newest `limit` sessions below the folders the person named.
+
+        Raises `InputError` naming the folder when it is missing or unreadable.
+        """
+        ...
+
+    def load(self, ref: RolloutRef) -> Rollout:
+        """Read one session whole. Raises `InputError` when the file is gone or unreadable."""
+        ...
+
+    def fingerprint(self, ref: RolloutRef) -> RolloutRef | None:
+        """Stat the file again; None when it is gone."""
+        ...
+
+
+class RolloutPreparer(Protocol):
+    """Read, filter, redact and budget one rollout, off the event loop."""
+
+    async def prepare(self, ref: RolloutRef, *, token_limit: int) -> tuple[Rollout, ExtractionInput]:
+        """Return the rollout and its redacted input. Raises `InputError` or `RedactionFailed`."""
+        ...
+
+
+# --- redaction ---
+
+
+class Redactor(Protocol):
+    """The one choke point. Raises `RedactionFailed` rather than let a text through unchecked."""
+
+    def redact(self, text: str, *, known: Sequence[str] = ()) -> Redaction:
+        """Replace secrets by placeholders; `known` values go by exact match too."""
+        ...
+
+    def redact_json(self, value: Any, *, known: Sequence[str] = ()) -> tuple[Any, tuple[SecretFinding, ...]]:
+        """Redact the decoded leaves of a JSON value (JSON in JSON too); the result is always valid JSON."""
+        ...
+
+
+# --- providers ---
+
+
+class Extractor(Protocol):
+    """Phase 1 of a provider."""
+
+    @property
+    def mark(self) -> ProviderMark:
+        """Return the provider as plans bind it; `host` is empty when nothing leaves this computer."""
+        ...
+
+    async def extract(self, request: ExtractionInput) -> ExtractionReply:
+        """Answer with the untrusted reply. Raises `ProviderError` with the failure group."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidationRequest:
+    """What consolidation works from.
+
+    `outputs` in ascending thread-id order; `inputs` are the rendered files of exactly these outputs; `existing` holds
+    the artifacts (`MEMORY.md`, `memory_summary.md`, …) as they are on disk; `notes` the ad-hoc notes by path;
+    `refused` the texts of hunks that were rejected earlier.
+    """
+
+    outputs: tuple[StageOneOutput, ...]
+    inputs: Mapping[str, bytes]
+    existing: Mapping[str, bytes]
+    notes: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    diff: str = ""
+    refused: tuple[str, ...] = ()
+    now: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Untrusted output of consolidation: new bytes per path, None where a file should go."""
+
+    files: Mapping[str, bytes | None]
+    notes: tuple[str, ...] = ()
+
+
+class Consolidator(Protocol):
+    """Phase 2 of the built-in provider: pure, deterministic."""
+
+    def __call__(self, request: ConsolidationRequest) -> Proposal:
+        """Merge the outputs into the artifacts with minimal churn."""
+        ...
+
+
+class MemoryValidator(Protocol):
+    """Check a memory folder's files against the rules of reference §8.4–8.6 (missing artifacts, `v1`, citations, …)."""
+
+    def __call__(
+        self,
+        files: Mapping[str, bytes],
+        *,
+        before: Mapping[str, bytes],
+        loss_limit_percent: int,
+        known_threads: frozenset[str],
+    ) -> tuple[Finding, ...]:
+        """Return findings with file and line; blocking ones keep the plan from being applied."""
+        ...
+
+
+# --- memory folder ---
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceFile:
+    """One regular file below the memory root; `path` with forward slashes, `mode` permission bits."""
+
+    path: str
+    data: bytes
+    mode: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceSnapshot:
+    """A memory folder as it is on disk, `.git` left out.
+
+    `baseline` is the commit id, None without a usable one; `baseline_blobs` maps path → (git blob id, git mode) of its
+    tree; `problems` names symlinks (never followed), unreadable entries, a broken `.git`. `leftover` tells that
+    `phase2_workspace_diff.md` was found (it is never in `files`).
+    """
+
+    root: str
+    exists: bool
+    files: Mapping[str, WorkspaceFile]
+    baseline: str | None
+    baseline_blobs: Mapping[str, tuple[str, str]]
+    leftover: bool = False
+    problems: tuple[str, ...] = ()
+
+    def mark(self) -> WorkspaceMark:
+        """Return the fingerprint that plans bind."""
+        files = {f.path: FileMark(sha256=content_hash(f.data), mode=f.mode) for f in self.files.values()}
+        return WorkspaceMark(root=self.root, exists=self.exists, baseline=self.baseline, files=files)
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineChange:
+    """One line of the workspace status: A, M or D, and the path."""
+
+    status: str
+    path: str
+
+
+class Workspace(Protocol):
+    """Read a memory folder and render what belongs into it; writes nothing."""
+
+    def read(self, root: Path) -> WorkspaceSnapshot:
+        """Read the folder. Raises `InputError` for a symlinked or unreadable root; a missing one is `exists=False`."""
+        ...
+
+    def render_inputs(self, outputs: Sequence[StageOneOutput]) -> dict[str, bytes]:
+        """Return `raw_memories.md` and `rollout_summaries/…`, equal to Codex's bytes."""
+        ...
+
+    def stale_paths(self, snapshot: WorkspaceSnapshot, inputs: Mapping[str, bytes], now: int) -> dict[str, str]:
+        """Return path → reason for summaries and extension resources that are to be pruned."""
+        ...
+
+    def baseline_changes(self, snapshot: WorkspaceSnapshot, files: Mapping[str, bytes]) -> tuple[BaselineChange, ...]:
+        """Compare a tree with the baseline without writing any object."""
+        ...
+
+    def workspace_diff(self, snapshot: WorkspaceSnapshot, files: Mapping[str, bytes]) -> str:
+        """Render `phase2_workspace_diff.md` of a tree against the baseline (capped, fence-safe)."""
+        ...
+
+
+class WorkspaceWriter(Protocol):
+    """The only thing that changes a memory folder."""
+
+    def apply(self, grant: ApplyGrant) -> Receipt:
+        """Carry out the selection of the grant: all of it or nothing.
+
+        Raises a `RefusedError` of its own kind for a missing, reused, expired, wrong or stale grant.
+        """
+        ...
+
+
+# --- store ---
+
+
+class Store(Protocol):
+    """Jobs, outputs and the operation log of one data folder. Used on the store thread only."""
+
+    # outputs
+    def outputs(self) -> tuple[StageOneOutput, ...]: ...
+    def excluded(self) -> Mapping[str, str]: ...
+    def selected_rows(self) -> tuple[SelectedRow, ...]: ...
+    def prunable(self, now: int, max_unused_days: int, limit: int) -> tuple[str, ...]: ...
+
+    # stage-1 jobs (reference §3.4–3.8)
+    def up_to_date(self, thread_id: str, source_updated_at: int) -> bool: ...
+    def claim_stage1(self, job: PlannedJob, owner: Owner, *, now: int, cap: int) -> ClaimResult: ...
+    def heartbeat_stage1(self, claim: Claim, now: int) -> bool: ...
+    def succeed_stage1(self, claim: Claim, output: StageOneOutput, reply: ExtractionReply, *, now: int) -> None:
+        """Store the output and enqueue Phase 2, in one transaction. Raises `LeaseLost` for a lost token."""
+        ...
+
+    def succeed_stage1_no_output(self, claim: Claim, reply: ExtractionReply, *, now: int) -> None:
+        """Record the no-op; an earlier row is deleted and Phase 2 enqueued. Raises `LeaseLost`."""
+        ...
+
+    def fail_stage1(
+        self, claim: Claim, *, outcome: str, group: str, reason: str, now: int, retry_after: int | None
+    ) -> None: ...
+    def release_stage1(self, claim: Claim, *, outcome: str, reason: str, now: int) -> None:
+        """Give a lease back without costing a try (cancelled, changed since planning)."""
+        ...
+
+    def prune(self, thread_ids: Sequence[str]) -> int: ...
+    def jobs(self) -> tuple[JobRecord, ...]: ...
+
+    # the global job (reference §4.1)
+    def claim_global(self, owner: Owner, *, now: int, ignore_cooldown: bool) -> ClaimResult: ...
+    def heartbeat_global(self, claim: Claim, now: int) -> bool: ...
+    def owns_global(self, claim: Claim) -> bool: ...
+    def finish_global(
+        self, claim: Claim, *, watermark: int, rows: Sequence[SelectedRow], receipt: Receipt, now: int
+    ) -> Receipt:
+        """Record success, watermark, selection flags and receipt in one transaction; return the numbered receipt."""
+        ...
+
+    def fail_global(self, claim: Claim, *, reason: str, now: int) -> None: ...
+    def release_global(self, claim: Claim, *, now: int) -> None: ...
+    def watermark(self) -> int:
+        """Return the last success watermark, 0 before the first."""
+        ...
+
+    # the operation log: append-only, hash-chained, without memory text
+    def record_approval(self, approval: Approval) -> None: ...
+    def record_receipt(self, receipt: Receipt) -> Receipt:
+        """Append a receipt that needs no other row; return it with its number."""
+        ...
+
+    def receipt_of(self, plan_digest: str) -> Receipt | None: ...
+    def receipts(self) -> tuple[Receipt, ...]: ...
+
+
+class StoreOpener(Protocol):
+    """Open the database of a data folder."""
+
+    def writing(self, home: Path) -> AbstractContextManager[Store]:
+        """Open for change; the folder exists (a confirmed effect made it).
+
+        Raises `InputError` naming the true cause.
+        """
+        ...
+
+    def reading(self, home: Path) -> AbstractContextManager[Store]:
+        """Open for reading without creating or touching any file; a missing folder is an empty store."""
+        ...
+
+    def create_home(self, home: Path) -> None:
+        """Create the data folder (0700) and its database: the `CreateDataFolder` effect."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LockHolder:
+    """Who holds the lock of a memory root."""
+
+    owner: str
+    since: int
+
+
+class RootLock(Protocol):
+    """The OS lock of a memory root, the same for every data folder of this person."""
+
+    def acquire(self, root: Path, owner: Owner) -> AbstractContextManager[None]:
+        """Hold the root. Raises `LockBusy` naming the holder."""
+        ...
+
+
+class Adapters(Protocol):
+    """Everything a use case may ask for; each is built when it is first asked for."""
+
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def offload(self) -> Offload: ...
+    @property
+    def rollouts(self) -> RolloutSource: ...
+    @property
+    def preparer(self) -> RolloutPreparer: ...
+    @property
+    def redactor(self) -> Redactor: ...
+    @property
+    def workspace(self) -> Workspace: ...
+    @property
+    def stores(self) -> StoreOpener: ...
+    @property
+    def consolidate(self) -> Consolidator: ...
+    @property
+    def validate(self) -> MemoryValidator: ...
+    @property
+    def owner(self) -> Owner: ...
+
+    def extractor(self, provider: str, settings_model: str) -> Extractor: ...
+    def writer(self, home: Path) -> WorkspaceWriter: ...

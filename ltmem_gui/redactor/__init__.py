@@ -1,0 +1,1 @@
+"""The one choke point that every text passes."""

@@ -1,0 +1,1 @@
+"""Transcripts of each agent, read into one model."""

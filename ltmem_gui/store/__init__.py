@@ -1,0 +1,1 @@
+"""Jobs, stage-1 outputs and the operation log, in SQLite."""

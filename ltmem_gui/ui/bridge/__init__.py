@@ -1,0 +1,1 @@
+"""The event loop and its fences: QtCore and qasync, no widgets."""

@@ -1,0 +1,1 @@
+"""Item models and view state: QtCore, no widgets."""

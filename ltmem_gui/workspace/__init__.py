@@ -1,0 +1,1 @@
+"""The memory folder: layout, reader, baseline, diff, writer."""
