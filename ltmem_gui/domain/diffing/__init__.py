@@ -1,1 +1,1 @@
-"""Line differences as decisions: hunks, subsets, intraline spans."""
+"""Lines, hunks, patches and rows: everything about two versions of a text, without a window."""
