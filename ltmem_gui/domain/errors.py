@@ -52,6 +52,16 @@ class InputError(KnownError):
     """A file or folder that cannot be used as it is; it costs only itself."""
 
 
+class DatabaseDamaged(InputError):
+    """The database cannot be read any more; the next confirmed run sets it aside and starts a new one."""
+
+
+class NothingToDo(KnownError):
+    """A request that would change nothing; a success of its own name."""
+
+    exit_code = ExitCode.NOTHING_TO_DO
+
+
 @dataclass(eq=False)
 class ProviderError(KnownError):
     """A model provider did not give a usable answer.

@@ -20,8 +20,17 @@ from ltmem_gui.domain.extraction import ExtractionInput, ExtractionReply, StageO
 from ltmem_gui.domain.findings import Finding
 from ltmem_gui.domain.jobs import Claim, ClaimResult, JobRecord, Owner
 from ltmem_gui.domain.plan import FileMark, ProviderMark, SelectedRow, WorkspaceMark
-from ltmem_gui.domain.rollouts import Rollout, RolloutRef, SkippedFile, SourceSpec
+from ltmem_gui.domain.rollouts import (
+    Eligibility,
+    RateLimits,
+    Rollout,
+    RolloutRef,
+    SkippedFile,
+    SkippedLine,
+    SourceSpec,
+)
 from ltmem_gui.domain.secrets import Redaction, SecretFinding
+from ltmem_gui.domain.settings import Settings
 
 T = TypeVar("T")
 
@@ -75,11 +84,45 @@ class RolloutSource(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class ScannedRollout:
+    """One session as the queue lists it, without its text. `tokens` estimates what a provider would get."""
+
+    ref: RolloutRef
+    id: str
+    agent: str
+    path: str
+    cwd: str
+    title: str
+    git_branch: str | None
+    updated_at: int | None
+    eligibility: Eligibility
+    items: int
+    tokens: int
+    skipped_lines: tuple[SkippedLine, ...] = ()
+    warnings: tuple[str, ...] = ()
+    rate_limits: RateLimits | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScanRules:
+    """What eligibility is judged by; `now` in Unix seconds."""
+
+    settings: Settings
+    now: int
+    memory_root: str
+    home: str
+
+
 class RolloutPreparer(Protocol):
     """Read, filter, redact and budget one rollout, off the event loop."""
 
-    async def prepare(self, ref: RolloutRef, *, token_limit: int) -> tuple[Rollout, ExtractionInput]:
-        """Return the rollout and its redacted input. Raises `InputError` or `RedactionFailed`."""
+    async def scan(self, ref: RolloutRef, rules: ScanRules) -> ScannedRollout:
+        """Read one session and judge it; never loads the redaction engine. Raises `InputError`."""
+        ...
+
+    async def prepare(self, ref: RolloutRef, *, token_limit: int) -> ExtractionInput:
+        """Return the redacted input of one session. Raises `InputError` or `RedactionFailed`."""
         ...
 
 
@@ -362,3 +405,7 @@ class Adapters(Protocol):
 
     def extractor(self, provider: str, settings_model: str) -> Extractor: ...
     def writer(self, home: Path) -> WorkspaceWriter: ...
+
+    def lay_samples(self, sessions: Path, now: int) -> None:
+        """Write the demo's sample rollouts into `sessions`, a folder that must not exist."""
+        ...

@@ -1,0 +1,167 @@
+"""The composition root: builds every adapter when it is first asked for, and nothing before.
+
+Imports stand inside the properties on purpose: `scan` must not load the redaction engine, and a command that opens no database
+must not pay for peewee.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ltmem_gui import assets
+from ltmem_gui.domain.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ltmem_gui.domain.jobs import Owner
+    from ltmem_gui.pipeline.ports import (
+        Consolidator,
+        Extractor,
+        MemoryValidator,
+        Redactor,
+        RolloutPreparer,
+        RolloutSource,
+        StoreOpener,
+        Workspace,
+        WorkspaceWriter,
+    )
+    from ltmem_gui.workers import Workers
+
+REDACTOR_CACHE = "redactor_cache"
+ENGINE_VARIABLE = "LTMEM_REDACTOR"
+
+
+def compose(home: Path | None, *, eager_workers: bool = False) -> Composition:
+    """Return the adapters of one program run."""
+    return Composition(home, eager_workers=eager_workers)
+
+
+class Composition:
+    """Every adapter of one program run; implements `ports.Adapters`."""
+
+    def __init__(self, home: Path | None, *, eager_workers: bool) -> None:
+        self._home = home
+        self._eager = eager_workers
+
+    @property
+    def clock(self) -> Callable[[], int]:
+        """Return the wall clock, in Unix seconds."""
+        return _now
+
+    @cached_property
+    def offload(self) -> Workers:
+        """Return the executors."""
+        from ltmem_gui.workers import Workers
+
+        return Workers(cache_dir=self.redactor_cache(), engine=self.engine, eager=self._eager)
+
+    @cached_property
+    def engine(self) -> str:
+        """Return which redaction engine runs; only a checkout may choose the rules alone (its tests are faster so)."""
+        wanted = os.environ.get(ENGINE_VARIABLE, "full")
+        return "layer" if wanted == "layer" and assets.is_checkout() else "full"
+
+    def redactor_cache(self) -> Path | None:
+        """Return the folder of compiled rules, once a confirmed effect has created the data folder."""
+        cache = self._home / REDACTOR_CACHE if self._home else None
+        return cache if cache is not None and cache.is_dir() else None
+
+    @cached_property
+    def rollouts(self) -> RolloutSource:
+        """Return the reader of sessions."""
+        from ltmem_gui.sources.library import RolloutLibrary
+
+        return RolloutLibrary()
+
+    @cached_property
+    def preparer(self) -> RolloutPreparer:
+        """Return what reads and redacts sessions on the workers."""
+        from ltmem_gui.workers import Preparer
+
+        return Preparer(self.offload, self.engine, self.redactor_cache)
+
+    @property
+    def redactor(self) -> Redactor:
+        """Return this process's redactor."""
+        from ltmem_gui.workers import process_redactor
+
+        return process_redactor(self.engine, str(self.redactor_cache() or ""))
+
+    def layer_redactor(self) -> Redactor:
+        """Return the rules alone, without the engine."""
+        from ltmem_gui.workers import process_redactor
+
+        return process_redactor("layer", "")
+
+    @cached_property
+    def workspace(self) -> Workspace:
+        """Return the reader of memory folders."""
+        from ltmem_gui.workspace.folder import MemoryFolder
+
+        return MemoryFolder()
+
+    @cached_property
+    def stores(self) -> StoreOpener:
+        """Return what opens the database of a data folder."""
+        from ltmem_gui.store.opening import SqliteStores
+
+        return SqliteStores()
+
+    @property
+    def consolidate(self) -> Consolidator:
+        """Return the built-in consolidation."""
+        from ltmem_gui.llm.builtin.consolidation import consolidate_builtin
+
+        return consolidate_builtin
+
+    @property
+    def validate(self) -> MemoryValidator:
+        """Return the rules of a memory folder."""
+        from ltmem_gui.domain.memory_files import validate
+
+        return validate
+
+    @cached_property
+    def owner(self) -> Owner:
+        """Return who this process is, for leases and locks."""
+        import psutil
+
+        from ltmem_gui.domain.jobs import Owner
+
+        started = int(psutil.Process().create_time())
+        return Owner(socket.gethostname(), os.getpid(), started, "ltmem")
+
+    def extractor(self, provider: str, settings_model: str) -> Extractor:
+        """Return the Phase-1 side of a provider. Raises `UsageError` for an unknown one."""
+        if provider == "builtin":
+            from ltmem_gui.llm.builtin.extraction import BuiltinExtractor
+
+            return BuiltinExtractor(self.offload.cpu)
+        raise UsageError(f"unknown provider {provider!r}", "known: builtin")
+
+    def writer(self, home: Path) -> WorkspaceWriter:
+        """Return the only thing that changes a memory folder."""
+        from ltmem_gui.workspace.writer import Writer
+
+        return Writer(home)
+
+    def lay_samples(self, sessions: Path, now: int) -> None:
+        """Write the demo's sample rollouts into a folder of its own."""
+        from ltmem_gui.sources.samples import lay_samples
+
+        lay_samples(assets.resources_dir() / "demo", sessions, now)
+
+    def close(self) -> None:
+        """Shut the executors down."""
+        if "offload" in self.__dict__:
+            self.offload.close()
+
+
+def _now() -> int:
+    return int(time.time())

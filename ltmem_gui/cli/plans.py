@@ -1,0 +1,152 @@
+"""`plan`, `show` and `apply`: a plan is printed, looked at, and applied exactly as its digest names it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import getpass
+import json
+from pathlib import Path
+
+from ltmem_gui.cli.context import Context, Subparsers
+from ltmem_gui.cli.render import describe_plan, describe_receipt
+from ltmem_gui.domain.cancel import CancelToken
+from ltmem_gui.domain.consent import Selection
+from ltmem_gui.domain.errors import ExitCode, InputError, StalePlan, UsageError, WrongDigest
+from ltmem_gui.domain.events import ignore
+from ltmem_gui.domain.plan import Plan, PlanState, load_plan
+from ltmem_gui.domain.review import from_flags
+from ltmem_gui.pipeline.operations import Operations
+from ltmem_gui.pipeline.requests import Request
+
+MAX_PLAN_BYTES = 512 * 1024 * 1024
+
+
+def register(commands: Subparsers) -> None:
+    """Add the commands that make, show and apply plans."""
+    plan = commands.add_parser("plan", help="work out what would happen; writes nothing, takes no lock")
+    kinds = plan.add_subparsers(dest="kind", required=True, metavar="extract|consolidate")
+    extract = kinds.add_parser("extract", help="which rollouts would be extracted, and what would leave this computer")
+    consolidate = kinds.add_parser("consolidate", help="what the memory folder would become")
+    for parser in (extract, consolidate):
+        parser.add_argument("--provider", default="builtin", help="builtin (default; no AI model, no network) or a name")
+        parser.add_argument("--json", action="store_true", help="print the plan as JSON, to be saved for apply")
+    consolidate.add_argument(
+        "--exclude", action="append", default=[], metavar="THREAD", help="leave this thread's memory out"
+    )
+    extract.set_defaults(run=_run_plan_extract)
+    consolidate.set_defaults(run=_run_plan_consolidate)
+
+    show = commands.add_parser("show", help="show a plan in words")
+    show.add_argument("--plan", required=True, metavar="FILE|-")
+    show.add_argument("--json", action="store_true")
+    show.set_defaults(run=_run_show)
+
+    apply = commands.add_parser("apply", help="carry out exactly the plan that --digest names")
+    apply.add_argument("--plan", required=True, metavar="FILE|-")
+    apply.add_argument("--digest", required=True, help="the digest printed in the plan: your confirmation")
+    apply.add_argument("--accept", action="append", default=[], metavar="FILE:HUNK")
+    apply.add_argument("--reject", action="append", default=[], metavar="FILE:HUNK")
+    apply.add_argument("--rest", choices=("accept", "reject"), help="what becomes of the hunks not named")
+    apply.add_argument("--override", action="append", default=[], metavar="ID=REASON", help="pass a blocking finding")
+    apply.add_argument("--json", action="store_true", help="print the receipt as JSON")
+    apply.set_defaults(run=_run_apply)
+
+
+def _run_plan_extract(args: argparse.Namespace, context: Context) -> int:
+    operations = Operations(context.adapters)
+    return _print_plan(args, context, asyncio.run(operations.plan_extract(_request(args, context), **_quiet())))
+
+
+def _run_plan_consolidate(args: argparse.Namespace, context: Context) -> int:
+    operations = Operations(context.adapters)
+    return _print_plan(args, context, asyncio.run(operations.plan_consolidate(_request(args, context), **_quiet())))
+
+
+def _quiet() -> dict[str, object]:
+    return {"cancel": CancelToken(), "listen": ignore}
+
+
+def _request(args: argparse.Namespace, context: Context) -> Request:
+    return Request(
+        home=context.need_home(),
+        memory_root=context.memory_root,
+        sources=context.sources,
+        settings=context.settings,
+        provider=args.provider,
+        exclude=frozenset(getattr(args, "exclude", ())),
+    )
+
+
+def _print_plan(args: argparse.Namespace, context: Context, plan: Plan) -> int:
+    if args.json:
+        context.print_json(plan.model_dump(mode="json"))
+    else:
+        describe_plan(context, plan)
+    return ExitCode.NOTHING_TO_DO if plan.state is PlanState.EMPTY else ExitCode.DONE
+
+
+def _run_show(args: argparse.Namespace, context: Context) -> int:
+    plan = _read_plan(args.plan, context)
+    if args.json:
+        context.print_json(plan.model_dump(mode="json"))
+    else:
+        describe_plan(context, plan, details=True)
+    return ExitCode.DONE
+
+
+def _run_apply(args: argparse.Namespace, context: Context) -> int:
+    plan = _read_plan(args.plan, context)
+    if args.digest != plan.digest:
+        raise WrongDigest("the digest given is not the plan's", f"look at the plan: ltmem-gui show --plan {args.plan}")
+    _require_same_place("--home", context.home, plan.home)
+    _require_same_place("--memory-root", context.memory_root, plan.memory_root)
+    selection = _selection(args, plan)
+    receipt = asyncio.run(_approve_and_apply(context, plan, selection))
+    if args.json:
+        context.print_json(receipt.model_dump(mode="json"))
+    else:
+        describe_receipt(context, receipt)
+    return ExitCode.DONE
+
+
+async def _approve_and_apply(context: Context, plan: Plan, selection: Selection):
+    operations = Operations(context.adapters)
+    grant = await operations.approve(plan, selection, approver=getpass.getuser(), surface="command line")
+    return await operations.apply(grant, cancel=CancelToken(), listen=ignore)
+
+
+def _selection(args: argparse.Namespace, plan: Plan) -> Selection:
+    if (args.accept or args.reject) and args.rest is None:
+        raise UsageError("--accept and --reject name some hunks only", "say what becomes of the others: --rest accept|reject")
+    overrides: dict[str, str] = {}
+    for text in args.override:
+        name, separator, reason = text.partition("=")
+        if not separator or not reason.strip():
+            raise UsageError(f"--override {text!r} has no reason", "write --override ID=REASON")
+        overrides[name] = reason.strip()
+    return from_flags(
+        plan, accept=args.accept, reject=args.reject, rest=args.rest or "accept", overrides=overrides
+    )
+
+
+def _require_same_place(option: str, given: Path | None, planned: str) -> None:
+    if given is not None and planned and str(given) != planned:
+        raise StalePlan(f"{option} {given} is not the folder of the plan ({planned})", "make a plan for this folder")
+
+
+def _read_plan(name: str, context: Context) -> Plan:
+    if name == "-":
+        return load_plan(context.stdin.read(), where="standard input")
+    path = Path(name)
+    try:
+        if path.stat().st_size > MAX_PLAN_BYTES:
+            raise InputError("too large to be a plan", "make one with: ltmem-gui plan … --json", name)
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise InputError(f"the plan cannot be read: {reason}", "check the name", name) from error
+    try:
+        return load_plan(text, where=name)
+    except json.JSONDecodeError as error:
+        raise InputError(f"not a plan: {error}", "make one with: ltmem-gui plan … --json", name) from error

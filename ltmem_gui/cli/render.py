@@ -1,0 +1,137 @@
+"""Plans and receipts in words, as the confirmation sheet of the window says them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ltmem_gui.cli.context import Context
+from ltmem_gui.domain.consent import Receipt
+from ltmem_gui.domain.effects import (
+    GROUPS,
+    ClaimJobs,
+    CreateDataFolder,
+    DeleteFile,
+    Effect,
+    EnsureLayout,
+    PruneOutputs,
+    ResetBaseline,
+    SendToModel,
+    StartAgent,
+    StoreOutputs,
+    UpdateJobs,
+    WriteFile,
+)
+from ltmem_gui.domain.hazards import one_line, visible
+from ltmem_gui.domain.plan import FileChange, Plan
+
+ORDER = ("leaves this computer", "starts", "writes", "deletes", "database", "git")
+MAX_NAMED = 12
+
+
+def describe_effect(effect: Effect) -> str:
+    """Say one effect in a line, numbers first."""
+    match effect:
+        case SendToModel():
+            where = f"{effect.host} (this computer)" if effect.loopback else effect.host
+            redacted = sum(effect.redactions.values())
+            return (
+                f"{effect.requests} requests, about {effect.tokens} tokens, to {where}, model {effect.model or 'default'}; "
+                f"{redacted} secrets redacted first; {effect.price}"
+            )
+        case StartAgent():
+            return f"a consolidation agent on {effect.provider} {effect.model}, fenced into a staged copy, no shell"
+        case CreateDataFolder():
+            kept = ", ".join(effect.housekeeping)
+            return f"create the data folder {effect.path} (may then keep there unasked: {kept})"
+        case EnsureLayout():
+            return f"create {', '.join(effect.creates) or 'the layout'} in {effect.path}"
+        case WriteFile():
+            lines = f"+{effect.lines_added} −{effect.lines_removed} lines"
+            return f"{effect.path} ({effect.change}, {lines}, {effect.size_before} → {effect.size_after} bytes)"
+        case DeleteFile():
+            return f"{effect.path} ({effect.size_before} bytes): {effect.reason}"
+        case ClaimJobs():
+            return f"claim {len(effect.jobs)} jobs, at most {effect.concurrency} at once, leases of {effect.lease_seconds} s"
+        case StoreOutputs():
+            return f"store at most {effect.count} extracted memories, redacted"
+        case UpdateJobs():
+            if effect.scope == "global":
+                return f"record {effect.count} selected memories and the watermark {effect.watermark}"
+            return f"{effect.action} of {effect.count} jobs"
+        case PruneOutputs():
+            return f"delete {len(effect.thread_ids)} stored memories: {effect.reason}"
+        case ResetBaseline():
+            return f"replace the git baseline {(effect.previous or 'none')[:12]} by one new commit {effect.repairs}".rstrip()
+        case _:
+            return effect.type
+
+
+def grouped(effects: Iterable[Effect]) -> list[tuple[str, list[Effect]]]:
+    """Return the effects by group, in the order of the confirmation sheet; empty groups left out."""
+    by_group: dict[str, list[Effect]] = {group: [] for group in ORDER}
+    for effect in effects:
+        by_group[GROUPS[effect.type]].append(effect)
+    return [(group, found) for group, found in by_group.items() if found]
+
+
+def describe_plan(context: Context, plan: Plan, *, details: bool = False) -> None:
+    """Print what a plan would do; `details` adds every hunk."""
+    context.say(f"Plan: {plan.operation} ({plan.kind}), {plan.state.value}")
+    context.say(f"  provider   {plan.provider.label or plan.provider.name}")
+    if plan.memory_root:
+        context.say(f"  memory     {plan.memory_root}")
+    context.say(f"  data       {plan.home}")
+    for note in plan.notes:
+        context.say(f"  note       {note}")
+    for line in plan.drift:
+        context.say(f"  on disk, not in the baseline: {line}")
+    groups = grouped(plan.effects)
+    if not any(group == "leaves this computer" for group, _ in groups):
+        context.say("  Nothing leaves this computer.")
+    for group, effects in groups:
+        context.say(f"  {group.capitalize()}:")
+        limit = len(effects) if details else MAX_NAMED
+        for effect in effects[:limit]:
+            context.say(f"    - {describe_effect(effect)}")
+        if len(effects) > limit:
+            context.say(f"    - … and {len(effects) - limit} more (ltmem-gui show lists all)")
+    _describe_skips(context, plan, details)
+    for finding in plan.findings:
+        place = finding.path if finding.line is None else f"{finding.path}:{finding.line}"
+        context.say(f"  {finding.severity.value}: {place}: {finding.text} [{finding.id}]")
+    if details:
+        for change in plan.changes:
+            describe_change(context, change)
+    context.say(f"  digest {plan.digest}")
+
+
+def _describe_skips(context: Context, plan: Plan, details: bool) -> None:
+    if not plan.skipped:
+        return
+    context.say(f"  Left out: {len(plan.skipped)}")
+    for skip in plan.skipped if details else plan.skipped[:MAX_NAMED]:
+        context.say(f"    - {skip.id or skip.path}: {'; '.join(skip.reasons)}")
+
+
+def describe_change(context: Context, change: FileChange) -> None:
+    """Print the hunks of one file, each with its id."""
+    context.say(f"--- {change.path} ({change.change})")
+    for hunk in change.hunks:
+        context.say(f"@@ {change.path}:{hunk.id} from line {hunk.old_start + 1} to line {hunk.new_start + 1} @@")
+        for sign, lines in (("-", hunk.old), ("+", hunk.new)):
+            for line in lines:
+                context.say(f"{sign}{visible(line.removesuffix(chr(10)), keep=chr(9))}")
+
+
+def describe_receipt(context: Context, receipt: Receipt) -> None:
+    """Print what was done."""
+    context.say(f"Done: operation {receipt.operation_number}, {receipt.operation}, confirmed on the {receipt.surface}")
+    for name, count in receipt.counts.items():
+        context.say(f"  {count:>6}  {name}")
+    for file in receipt.files:
+        verb = "deleted" if file.new_sha256 is None else "added" if file.old_sha256 is None else "changed"
+        context.say(f"  {verb:<8} {one_line(file.path)}")
+    if receipt.baseline_commit:
+        context.say(f"  baseline {receipt.baseline_commit}")
+    if receipt.watermark_after is not None:
+        context.say(f"  watermark {receipt.watermark_before} → {receipt.watermark_after}")

@@ -1,0 +1,279 @@
+"""Phase 2 of the built-in provider: work out the result in a staged copy and make the plan that remains to be confirmed.
+
+The staged copy is a mapping of path → bytes in memory; nothing is written, no lock is taken, no git object is made. The git
+baseline is the dirty check (mission §2): no difference to it, and sound artifacts, mean that there is nothing to do.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from ltmem_gui.domain.cancel import CancelToken
+from ltmem_gui.domain.diffing.files import file_change
+from ltmem_gui.domain.effects import DeleteFile, Effect, EnsureLayout, ResetBaseline, UpdateJobs, WriteFile
+from ltmem_gui.domain.errors import RedactionFailed, UsageError
+from ltmem_gui.domain.events import Listener, StepReached
+from ltmem_gui.domain.extraction import StageOneOutput
+from ltmem_gui.domain.findings import Finding, Severity
+from ltmem_gui.domain.naming import RAW_MEMORIES_FILENAME, ROLLOUT_SUMMARIES_SUBDIR, WORKSPACE_DIFF_FILENAME
+from ltmem_gui.domain.plan import FileChange, Plan, PlanState, ProviderMark, SelectedRow, Skip
+from ltmem_gui.domain.selection import select
+from ltmem_gui.domain.watermark import advance
+from ltmem_gui.pipeline.ports import Adapters, ConsolidationRequest, WorkspaceSnapshot
+from ltmem_gui.pipeline.requests import Request
+from ltmem_gui.pipeline.sessions import open_store
+
+NOTES_PREFIX = "extensions/ad_hoc/notes/"
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """What consolidation starts from: the folder as it is, the chosen rows, and the tree with their inputs."""
+
+    snapshot: WorkspaceSnapshot
+    rows: tuple[StageOneOutput, ...]
+    all_threads: frozenset[str]
+    inputs: Mapping[str, bytes]
+    stale: Mapping[str, str]
+    files: Mapping[str, bytes]
+    watermark: int
+    skipped: tuple[Skip, ...]
+
+
+async def plan_consolidate(adapters: Adapters, request: Request, *, cancel: CancelToken, listen: Listener) -> Plan:
+    """Plan one consolidation with the built-in provider; `EMPTY` when the folder is as it should be.
+
+    Raises `UsageError` without a memory folder, `InputError` for one that cannot be used.
+    """
+    if request.provider != "builtin":
+        raise UsageError(f"provider {request.provider!r} cannot consolidate yet", "use --provider builtin")
+    staged = await stage(adapters, request, listen)
+    if _nothing_to_consolidate(staged):
+        return _empty(adapters, request, staged, "nothing was extracted yet, and the folder holds no artifacts")
+    cancel.check()
+    listen(StepReached("consolidating", f"{len(staged.rows)} memories, built-in rules"))
+    before = {path: file.data for path, file in staged.snapshot.files.items()}
+    result, notes, redacted = await _consolidate(adapters, staged, before)
+    cancel.check()
+    listen(StepReached("validating"))
+    findings = await adapters.offload.cpu(
+        partial(
+            adapters.validate,
+            result,
+            before=before,
+            loss_limit_percent=request.settings.loss_limit_percent,
+            known_threads=staged.all_threads,
+        )
+    )
+    changes = await adapters.offload.thread(_changes, staged, before, result)
+    drift = await adapters.offload.store(adapters.workspace.baseline_changes, staged.snapshot, before)
+    if not changes and not staged.snapshot.leftover and staged.snapshot.baseline and not drift:
+        return _empty(adapters, request, staged, "no change against the baseline")
+    return Plan(
+        kind="apply",
+        operation="consolidate",
+        id=uuid.uuid4().hex,
+        created_at=adapters.clock(),
+        state=PlanState.APPLYABLE,
+        home=str(request.home),
+        memory_root=staged.snapshot.root,
+        provider=_builtin_mark(adapters, request),
+        settings=request.settings,
+        base=staged.snapshot.mark(),
+        effects=_effects(staged, changes),
+        changes=changes,
+        rows=tuple(SelectedRow(thread_id=r.thread_id, source_updated_at=r.source_updated_at) for r in staged.rows),
+        findings=(*findings, *redacted),
+        skipped=staged.skipped,
+        drift=tuple(f"{change.status} {change.path}" for change in drift) if staged.snapshot.baseline else (),
+        notes=(*staged.snapshot.problems, *notes),
+        watermark=staged.watermark,
+    ).sealed()
+
+
+async def stage(adapters: Adapters, request: Request, listen: Listener) -> Staged:
+    """Read the memory folder and the rows, select, render the inputs and prune, all in memory."""
+    if request.memory_root is None:
+        raise UsageError("no memory folder was named", "give --memory-root DIR")
+    listen(StepReached("reading", str(request.memory_root)))
+    snapshot = await adapters.offload.store(adapters.workspace.read, request.memory_root)
+    async with open_store(adapters, request.home, writing=False) as call:
+        outputs = await call(call.store.outputs)
+        excluded = dict(await call(call.store.excluded))
+        stored_watermark = await call(call.store.watermark)
+    now = adapters.clock()
+    left_out = excluded | {thread: "left out of this plan" for thread in request.exclude}
+    rows = tuple(
+        select(
+            [output for output in outputs if output.thread_id not in left_out],
+            now=now,
+            limit=request.settings.max_raw_memories_for_consolidation,
+            max_unused_days=request.settings.max_unused_days,
+            recency_fallback=request.settings.recency_fallback,
+        )
+    )
+    listen(StepReached("staging", f"{len(rows)} of {len(outputs)} memories selected"))
+    inputs = adapters.workspace.render_inputs(rows)
+    stale = adapters.workspace.stale_paths(snapshot, inputs, now)
+    files = {path: file.data for path, file in snapshot.files.items() if path not in stale} | dict(inputs)
+    return Staged(
+        snapshot=snapshot,
+        rows=rows,
+        all_threads=frozenset(output.thread_id for output in outputs),
+        inputs=inputs,
+        stale=stale,
+        files=files,
+        watermark=advance(stored=stored_watermark, claimed=0, source_updated_at=[r.source_updated_at for r in rows]),
+        skipped=_skipped(outputs, rows, left_out),
+    )
+
+
+def _skipped(
+    outputs: tuple[StageOneOutput, ...], rows: tuple[StageOneOutput, ...], left_out: Mapping[str, str]
+) -> tuple[Skip, ...]:
+    chosen = {row.thread_id for row in rows}
+    reasons = {
+        o.thread_id: left_out.get(o.thread_id, "not among the selected: rank, unused window or empty")
+        for o in outputs
+        if o.thread_id not in chosen
+    }
+    return tuple(Skip(id=thread, reasons=(reason,)) for thread, reason in sorted(reasons.items()))
+
+
+def _nothing_to_consolidate(staged: Staged) -> bool:
+    """Tell whether there are no inputs and no artifacts (design §5.6), or no row was ever stored."""
+    return not staged.rows and (not staged.all_threads or not is_own_folder(staged.snapshot))
+
+
+def is_own_folder(snapshot: WorkspaceSnapshot) -> bool:
+    """Tell whether the folder holds artifacts already."""
+    return "MEMORY.md" in snapshot.files or "memory_summary.md" in snapshot.files
+
+
+async def _consolidate(
+    adapters: Adapters, staged: Staged, before: Mapping[str, bytes]
+) -> tuple[dict[str, bytes], tuple[str, ...], tuple[Finding, ...]]:
+    request = ConsolidationRequest(
+        outputs=staged.rows,
+        inputs=staged.inputs,
+        existing={path: data for path, data in staged.files.items() if path not in staged.inputs},
+        notes={path: data for path, data in before.items() if path.startswith(NOTES_PREFIX)},
+        now=adapters.clock(),
+    )
+    proposal = await adapters.offload.cpu(adapters.consolidate, request)
+    result = dict(staged.files)
+    for path, data in proposal.files.items():
+        if data is None:
+            result.pop(path, None)
+        else:
+            result[path] = data
+    result, findings = await adapters.offload.thread(partial(_redact, adapters, result, before))
+    return result, proposal.notes, findings
+
+
+def _redact(
+    adapters: Adapters, files: Mapping[str, bytes], before: Mapping[str, bytes]
+) -> tuple[dict[str, bytes], tuple[Finding, ...]]:
+    """Pass everything that would be written through the choke point; what it takes out becomes a finding."""
+    clean: dict[str, bytes] = {}
+    findings: list[Finding] = []
+    for path, data in files.items():
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError:
+            clean[path] = data
+            continue
+        try:
+            redaction = adapters.redactor.redact(text)
+        except RedactionFailed as error:
+            findings.append(_secret_finding(path, None, f"could not be checked for secrets: {error.what}", blocking=True))
+            clean[path] = before.get(path, b"")
+            continue
+        clean[path] = redaction.text.encode("utf-8") if redaction.findings else data
+        for found in redaction.findings:
+            line = text.count("\n", 0, found.start) + 1
+            findings.append(_secret_finding(path, line, f"a secret ({found.kind}) is replaced here", blocking=False))
+    return clean, tuple(findings)
+
+
+def _secret_finding(path: str, line: int | None, text: str, *, blocking: bool) -> Finding:
+    severity = Severity.BLOCKING if blocking else Severity.WARNING
+    return Finding(id=f"secret:{path}:{line or 0}", rule="secret", severity=severity, path=path, line=line, text=text)
+
+
+def _changes(staged: Staged, before: Mapping[str, bytes], result: Mapping[str, bytes]) -> tuple[FileChange, ...]:
+    changes: list[FileChange] = []
+    for path in sorted(before.keys() | result.keys()):
+        file = staged.snapshot.files.get(path)
+        mode = file.mode if file else None
+        change = file_change(
+            path,
+            before.get(path),
+            result.get(path),
+            old_mode=mode,
+            new_mode=None if path not in result else mode if mode is not None else 0o644,
+            unit=unit_of(path),
+        )
+        if change is not None:
+            changes.append(change.model_copy(update={"reason": staged.stale.get(path, "")}))
+    return tuple(changes)
+
+
+def unit_of(path: str) -> str:
+    """Tell how a file is decided: rendered inputs per thread, everything else per hunk (design §2)."""
+    rendered = path == RAW_MEMORIES_FILENAME or path.startswith(f"{ROLLOUT_SUMMARIES_SUBDIR}/")
+    return "thread" if rendered else "hunk"
+
+
+def _effects(staged: Staged, changes: tuple[FileChange, ...]) -> tuple[Effect, ...]:
+    effects: list[Effect] = []
+    snapshot = staged.snapshot
+    if not snapshot.exists or not any(path.startswith(f"{ROLLOUT_SUMMARIES_SUBDIR}/") for path in snapshot.files):
+        creates = () if snapshot.exists else (snapshot.root,)
+        effects.append(EnsureLayout(path=snapshot.root, creates=(*creates, ROLLOUT_SUMMARIES_SUBDIR)))
+    for change in changes:
+        if change.change == "deleted":
+            reason = change.reason or "no longer supported by any memory"
+            effects.append(DeleteFile(path=change.path, reason=reason, size_before=change.old_size))
+        else:
+            effects.append(
+                WriteFile(
+                    path=change.path,
+                    change=change.change,
+                    size_before=change.old_size,
+                    size_after=change.new_size,
+                    lines_added=sum(len(hunk.new) for hunk in change.hunks),
+                    lines_removed=sum(len(hunk.old) for hunk in change.hunks),
+                )
+            )
+    if snapshot.leftover:
+        effects.append(DeleteFile(path=WORKSPACE_DIFF_FILENAME, reason="left over by an earlier run"))
+    repairs = "" if snapshot.baseline else "creates the baseline"
+    effects.append(ResetBaseline(path=snapshot.root, previous=snapshot.baseline, repairs=repairs))
+    effects.append(UpdateJobs(scope="global", count=len(staged.rows), watermark=staged.watermark))
+    return tuple(effects)
+
+
+def _builtin_mark(adapters: Adapters, request: Request) -> ProviderMark:
+    return adapters.extractor(request.provider, "").mark
+
+
+def _empty(adapters: Adapters, request: Request, staged: Staged, note: str) -> Plan:
+    return Plan(
+        kind="apply",
+        operation="consolidate",
+        id=uuid.uuid4().hex,
+        created_at=adapters.clock(),
+        state=PlanState.EMPTY,
+        home=str(request.home),
+        memory_root=staged.snapshot.root,
+        provider=_builtin_mark(adapters, request),
+        settings=request.settings,
+        base=staged.snapshot.mark(),
+        skipped=staged.skipped,
+        notes=(note, *staged.snapshot.problems),
+        watermark=staged.watermark,
+    ).sealed()

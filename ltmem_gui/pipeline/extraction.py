@@ -1,0 +1,309 @@
+"""Phase 1: claim, prepare, extract, redact, store — at most eight at once, each under a lease of its own.
+
+No job can take the run down with it: every failure is recorded on its job with a reason and a group, and the run
+goes on. Nothing is retried within a run (mission: "do not hot-loop").
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from ltmem_gui.domain.cancel import CancelToken
+from ltmem_gui.domain.consent import ApplyGrant, Receipt
+from ltmem_gui.domain.effects import ClaimJobs, CreateDataFolder, PlannedJob, PruneOutputs, SendToModel
+from ltmem_gui.domain.errors import (
+    AlreadyApplied,
+    Cancelled,
+    GrantMissing,
+    InputError,
+    KnownError,
+    LeaseLost,
+    ProviderError,
+    RedactionFailed,
+    StalePlan,
+)
+from ltmem_gui.domain.events import JobFinished, JobStarted, Listener, RunProgressed
+from ltmem_gui.domain.extraction import (
+    BadReply,
+    ExtractionInput,
+    ExtractionReply,
+    StageOneOutput,
+    StageOneReply,
+    decode_reply,
+)
+from ltmem_gui.domain.jobs import Claim, ClaimOutcome, JobOutcome
+from ltmem_gui.domain.leases import StageTwo
+from ltmem_gui.domain.memory_items import token_limit
+from ltmem_gui.domain.plan import Plan
+from ltmem_gui.domain.rollouts import RolloutRef
+from ltmem_gui.pipeline.ports import Adapters, Extractor
+from ltmem_gui.pipeline.sessions import StoreCall, open_store
+
+CONCURRENCY_LIMIT = 8
+SLOT_WAIT_SECONDS = 0.5
+SLOT_PATIENCE_SECONDS = 60.0
+
+_log = logging.getLogger(__name__)
+
+
+async def run_extraction(adapters: Adapters, grant: ApplyGrant, *, cancel: CancelToken, listen: Listener) -> Receipt:
+    """Carry out an extraction plan and return its receipt.
+
+    Raises `AlreadyApplied`, `StalePlan`, the grant's own refusals, and `Cancelled` after every lease was given back.
+    """
+    plan = grant.plan
+    if plan.kind != "extract":
+        raise GrantMissing(f"the grant is for a plan of kind {plan.kind}, not for an extraction")
+    grant.consume()
+    started = adapters.clock()
+    home = Path(plan.home)
+    if plan.effects_of(CreateDataFolder):
+        await adapters.offload.store(adapters.stores.create_home, home)
+    elif not home.is_dir():
+        raise StalePlan("the data folder is gone", "make a new plan", plan.home)
+    async with open_store(adapters, home, writing=True) as call:
+        if await call(call.store.receipt_of, plan.digest) is not None:
+            raise AlreadyApplied("this plan was carried out already", "make a new plan", plan.home)
+        await call(call.store.record_approval, grant.approval)
+        run = _Run(adapters, call, plan, cancel, listen)
+        try:
+            await run.prune()
+            await run.extract_all()
+        finally:
+            receipt = await asyncio.shield(_record(call, grant, run.counts, started, adapters.clock()))
+    if cancel.cancelled:
+        raise Cancelled
+    return receipt
+
+
+async def _record(call: StoreCall, grant: ApplyGrant, counts: Counter[str], started: int, finished: int) -> Receipt:
+    receipt = Receipt(
+        operation_number=0,
+        operation=grant.plan.operation,
+        kind=grant.plan.kind,
+        plan_digest=grant.plan.digest,
+        selection_digest=grant.selection.digest,
+        approver=grant.approval.approver,
+        surface=grant.approval.surface,
+        started_at=started,
+        finished_at=finished,
+        counts=dict(sorted(counts.items())),
+    )
+    return await call(call.store.record_receipt, receipt)
+
+
+class _Run:
+    """One run over the jobs of a plan. Lives on the event loop; the store is reached through `call`."""
+
+    def __init__(
+        self, adapters: Adapters, call: StoreCall, plan: Plan, cancel: CancelToken, listen: Listener
+    ) -> None:
+        self._adapters = adapters
+        self._call = call
+        self._plan = plan
+        self._cancel = cancel
+        self._listen = listen
+        self._extractor: Extractor = adapters.extractor(plan.provider.name, plan.settings.extract_model)
+        self._live: dict[str, Claim] = {}
+        self._tokens = 0
+        self._sends = bool(plan.effects_of(SendToModel))
+        self.counts: Counter[str] = Counter()
+
+    async def prune(self) -> None:
+        """Delete the rows the plan names."""
+        for effect in self._plan.effects_of(PruneOutputs):
+            self.counts["pruned"] += await self._call(self._call.store.prune, effect.thread_ids)
+
+    async def extract_all(self) -> None:
+        """Work through the plan's list with eight workers until it is done or cancelled."""
+        if self._extractor.mark.host and not self._sends:
+            raise GrantMissing("the plan names no host, and this provider would send text to one")
+        jobs = [job for effect in self._plan.effects_of(ClaimJobs) for job in effect.jobs]
+        waiting = iter(jobs)
+        workers = [asyncio.ensure_future(self._work(waiting, len(jobs))) for _ in range(CONCURRENCY_LIMIT)]
+        helpers = [asyncio.ensure_future(self._beat()), asyncio.ensure_future(self._watch(workers))]
+        try:
+            await asyncio.gather(*workers)
+        except asyncio.CancelledError:
+            if not self._cancel.cancelled:
+                raise
+        finally:
+            for task in (*workers, *helpers):
+                task.cancel()
+            await asyncio.gather(*workers, *helpers, return_exceptions=True)
+            await asyncio.shield(self._release_all())
+
+    async def _work(self, waiting: Iterator[PlannedJob], total: int) -> None:
+        for job in waiting:
+            if self._cancel.cancelled or self._over_limit():
+                outcome, reason, reply = JobOutcome.SKIPPED, "the run was stopped before it", None
+            else:
+                outcome, reason, reply = await self._one(job)
+            self.counts[outcome.value] += 1
+            tokens = (reply.tokens_in, reply.tokens_out) if reply else (None, None)
+            self._listen(JobFinished(job.thread_id, outcome.value, reason, *tokens))
+            self._listen(RunProgressed(sum(self.counts.values()) - self.counts["pruned"], total))
+
+    async def _one(self, job: PlannedJob) -> tuple[JobOutcome, str, ExtractionReply | None]:
+        claim, reason = await self._claim(job)
+        if claim is None:
+            return JobOutcome.SKIPPED, reason, None
+        self._live[job.thread_id] = claim
+        self._listen(JobStarted(job.thread_id, claim.attempt))
+        result = await self._attempt(job, claim)
+        # Not reached when the task is cancelled: the lease stays listed, and `extract_all` gives it back.
+        self._live.pop(job.thread_id, None)
+        return result
+
+    async def _attempt(self, job: PlannedJob, claim: Claim) -> tuple[JobOutcome, str, ExtractionReply | None]:
+        reply: ExtractionReply | None = None
+        try:
+            changed = await self._changed(job)
+            if changed is not None:
+                await self._end_unread(claim, changed)
+                return changed, changed.value, None
+            prepared = await self._adapters.preparer.prepare(
+                _ref(job), token_limit=token_limit(self._plan.settings.context_window or None)
+            )
+            reply = await self._extractor.extract(prepared)
+            self._tokens += (reply.tokens_in or 0) + (reply.tokens_out or 0)
+            outcome = await self._finish(job, claim, prepared, reply)
+        except LeaseLost as error:
+            return JobOutcome.LEASE_LOST, error.what, reply
+        except KnownError as error:
+            await self._fail(claim, error)
+            return JobOutcome.FAILED, str(error), reply
+        except Exception as error:
+            # A bug in one rollout must not cost the others; the log carries the traceback to the crash report.
+            _log.exception("extraction of %s failed", job.thread_id)
+            await self._fail(claim, InputError(f"internal error: {type(error).__name__}"), group="bug")
+            return JobOutcome.FAILED, f"internal error: {type(error).__name__}", reply
+        return outcome, "", reply
+
+    async def _claim(self, job: PlannedJob) -> tuple[Claim | None, str]:
+        """Win a lease; wait a while when other processes use all slots."""
+        waited = 0.0
+        while True:
+            result = await self._call(
+                self._call.store.claim_stage1,
+                job,
+                self._adapters.owner,
+                now=self._adapters.clock(),
+                cap=CONCURRENCY_LIMIT,
+            )
+            if result.outcome is not ClaimOutcome.AT_CAP or waited >= SLOT_PATIENCE_SECONDS:
+                return result.claim, result.outcome.value
+            await asyncio.sleep(SLOT_WAIT_SECONDS)
+            waited += SLOT_WAIT_SECONDS
+
+    async def _changed(self, job: PlannedJob) -> JobOutcome | None:
+        now = await self._adapters.offload.thread(self._adapters.rollouts.fingerprint, _ref(job))
+        if now is None:
+            return JobOutcome.SOURCE_MISSING
+        if (now.size, now.mtime_ns) != (job.size, job.mtime_ns):
+            return JobOutcome.CHANGED
+        return None
+
+    async def _end_unread(self, claim: Claim, outcome: JobOutcome) -> None:
+        now = self._adapters.clock()
+        if outcome is JobOutcome.SOURCE_MISSING:
+            await self._call(
+                self._call.store.fail_stage1,
+                claim,
+                outcome=outcome.value,
+                group="source",
+                reason="the rollout file is gone",
+                now=now,
+                retry_after=None,
+            )
+        else:
+            await self._call(
+                self._call.store.release_stage1, claim, outcome=outcome.value, reason=outcome.value, now=now
+            )
+
+    async def _finish(
+        self, job: PlannedJob, claim: Claim, prepared: ExtractionInput, reply: ExtractionReply
+    ) -> JobOutcome:
+        decoded = decode_reply(reply.text)
+        now = self._adapters.clock()
+        if decoded.is_no_op:
+            await self._call(self._call.store.succeed_stage1_no_output, claim, reply, now=now)
+            return JobOutcome.NO_OUTPUT
+        clean = await self._adapters.offload.thread(partial(self._clean, decoded, prepared.known_values))
+        output = StageOneOutput(
+            thread_id=job.thread_id,
+            source_updated_at=job.source_updated_at,
+            raw_memory=clean.raw_memory,
+            rollout_summary=clean.rollout_summary,
+            rollout_slug=clean.rollout_slug or None,
+            generated_at=now,
+            cwd=prepared.cwd,
+            rollout_path=prepared.rollout_path,
+            git_branch=prepared.git_branch,
+        )
+        await self._call(self._call.store.succeed_stage1, claim, output, reply, now=now)
+        return JobOutcome.SUCCEEDED
+
+    def _clean(self, reply: StageOneReply, known: tuple[str, ...]) -> StageOneReply:
+        redact = partial(self._adapters.redactor.redact, known=known)
+        return StageOneReply(
+            raw_memory=redact(reply.raw_memory).text,
+            rollout_summary=redact(reply.rollout_summary).text,
+            rollout_slug=redact(reply.rollout_slug).text,
+        )
+
+    async def _fail(self, claim: Claim, error: KnownError, *, group: str = "") -> None:
+        await self._call(
+            self._call.store.fail_stage1,
+            claim,
+            outcome=JobOutcome.FAILED.value,
+            group=group or _group(error),
+            reason=str(error),
+            now=self._adapters.clock(),
+            retry_after=error.retry_after if isinstance(error, ProviderError) else None,
+        )
+
+    def _over_limit(self) -> bool:
+        limit = self._plan.settings.max_tokens_per_run
+        return bool(limit) and self._tokens >= limit
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(StageTwo.JOB_HEARTBEAT_SECONDS)
+            for claim in tuple(self._live.values()):
+                await self._call(self._call.store.heartbeat_stage1, claim, self._adapters.clock())
+
+    async def _watch(self, workers: list[asyncio.Future[None]]) -> None:
+        while not self._cancel.cancelled:
+            await asyncio.sleep(0.1)
+        for worker in workers:
+            worker.cancel()
+
+    async def _release_all(self) -> None:
+        for claim in tuple(self._live.values()):
+            await self._call(
+                self._call.store.release_stage1,
+                claim,
+                outcome=JobOutcome.RELEASED.value,
+                reason="the run was cancelled",
+                now=self._adapters.clock(),
+            )
+            self.counts[JobOutcome.RELEASED.value] += 1
+        self._live.clear()
+
+
+def _ref(job: PlannedJob) -> RolloutRef:
+    return RolloutRef(job.agent, job.path, job.size, job.mtime_ns, job.thread_id)
+
+
+def _group(error: KnownError) -> str:
+    if isinstance(error, ProviderError):
+        return error.group
+    if isinstance(error, BadReply):
+        return "schema"
+    return "redaction" if isinstance(error, RedactionFailed) else "input"

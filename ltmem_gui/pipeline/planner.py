@@ -1,0 +1,160 @@
+"""Phase-1 plans: which rollouts, what leaves this computer, what is written. Takes no lock and no lease."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from pathlib import Path
+
+from ltmem_gui.domain.cancel import CancelToken
+from ltmem_gui.domain.effects import (
+    ClaimJobs,
+    CreateDataFolder,
+    Effect,
+    PlannedJob,
+    PruneOutputs,
+    SendToModel,
+    StoreOutputs,
+    UpdateJobs,
+)
+from ltmem_gui.domain.errors import InputError, RedactionFailed
+from ltmem_gui.domain.events import Listener, ScanProgressed, StepReached
+from ltmem_gui.domain.extraction import ExtractionInput
+from ltmem_gui.domain.leases import StageOne
+from ltmem_gui.domain.memory_items import token_limit
+from ltmem_gui.domain.plan import Plan, PlanState, ProviderMark, Skip, SourceMark
+from ltmem_gui.pipeline.extraction import CONCURRENCY_LIMIT
+from ltmem_gui.pipeline.ports import Adapters, ScannedRollout
+from ltmem_gui.pipeline.requests import Request
+from ltmem_gui.pipeline.scanning import scan
+from ltmem_gui.pipeline.sessions import open_store
+
+
+async def plan_extract(adapters: Adapters, request: Request, *, cancel: CancelToken, listen: Listener) -> Plan:
+    """Plan one extraction run; the plan is `EMPTY` when nothing is waiting.
+
+    Raises what `scan` raises, and `ProviderError` or `UsageError` for a provider that cannot be used.
+    """
+    report = await scan(adapters, request, cancel=cancel, listen=listen)
+    eligible = [r for r in report.rollouts if r.eligibility.eligible]
+    taken = eligible[: request.settings.max_rollouts_per_run]
+    skipped = [_skip(r) for r in report.rollouts if not r.eligibility.eligible]
+    limit = f"over max_rollouts_per_run ({request.settings.max_rollouts_per_run}); the next run takes it"
+    skipped += [Skip(id=r.id, path=r.path, reasons=(limit,)) for r in eligible[len(taken) :]]
+    skipped += [Skip(id="", path=f.path, reasons=(f.reason,)) for f in report.skipped_files]
+    mark = adapters.extractor(request.provider, request.settings.extract_model).mark
+    jobs, unfit = await _plan_jobs(adapters, request, taken, mark, cancel, listen)
+    prune = await _prunable(adapters, request)
+    effects = _effects(request, jobs, mark, prune)
+    return Plan(
+        kind="extract",
+        operation="extract",
+        id=uuid.uuid4().hex,
+        created_at=adapters.clock(),
+        state=PlanState.APPLYABLE if jobs or prune else PlanState.EMPTY,
+        home=str(request.home),
+        memory_root=str(request.memory_root or ""),
+        provider=mark,
+        settings=request.settings,
+        sources=tuple(SourceMark(agent=s.agent, path=s.path) for s in request.sources),
+        effects=effects,
+        skipped=(*skipped, *unfit),
+        notes=_notes(report.rollouts, jobs),
+    ).sealed()
+
+
+async def _plan_jobs(
+    adapters: Adapters,
+    request: Request,
+    taken: list[ScannedRollout],
+    mark: ProviderMark,
+    cancel: CancelToken,
+    listen: Listener,
+) -> tuple[list[PlannedJob], list[Skip]]:
+    """Fix the fingerprint of each rollout; where text will leave, redact it now so that it can be shown."""
+    if not mark.host:
+        return [_job(r) for r in taken], []
+    listen(StepReached("redacting", "in memory only, to show what would be sent"))
+    jobs: list[PlannedJob] = []
+    unfit: list[Skip] = []
+    limit = token_limit(request.settings.context_window or None)
+    for rollout in taken:
+        cancel.check()
+        try:
+            prepared = await adapters.preparer.prepare(rollout.ref, token_limit=limit)
+        except (InputError, RedactionFailed) as error:
+            unfit.append(Skip(id=rollout.id, path=rollout.path, reasons=(error.what,)))
+        else:
+            jobs.append(_job(rollout, prepared))
+        listen(ScanProgressed(len(jobs) + len(unfit), len(taken), rollout.path))
+    return jobs, unfit
+
+
+def _job(rollout: ScannedRollout, prepared: ExtractionInput | None = None) -> PlannedJob:
+    return PlannedJob(
+        thread_id=rollout.id,
+        agent=rollout.agent,
+        path=rollout.ref.path,
+        size=rollout.ref.size,
+        mtime_ns=rollout.ref.mtime_ns,
+        source_updated_at=rollout.updated_at or 0,
+        cwd=rollout.cwd,
+        git_branch=rollout.git_branch,
+        title=rollout.title,
+        tokens=rollout.tokens,
+        tokens_sent=prepared.tokens if prepared else 0,
+        redactions=dict(prepared.redactions) if prepared else {},
+    )
+
+
+async def _prunable(adapters: Adapters, request: Request) -> tuple[str, ...]:
+    async with open_store(adapters, request.home, writing=False) as call:
+        return await call(
+            call.store.prunable, adapters.clock(), request.settings.max_unused_days, StageOne.PRUNE_BATCH_SIZE
+        )
+
+
+def _effects(
+    request: Request, jobs: list[PlannedJob], mark: ProviderMark, prune: tuple[str, ...]
+) -> tuple[Effect, ...]:
+    effects: list[Effect] = []
+    if (jobs or prune) and not Path(request.home).exists():
+        effects.append(CreateDataFolder(path=str(request.home)))
+    if prune:
+        days = request.settings.max_unused_days
+        effects.append(PruneOutputs(thread_ids=prune, reason=f"unused for {days} days and not in the baseline"))
+    if not jobs:
+        return tuple(effects)
+    if mark.host:
+        redactions: Counter[str] = Counter()
+        for job in jobs:
+            redactions.update(job.redactions)
+        effects.append(
+            SendToModel(
+                provider=mark.name,
+                host=mark.host,
+                model=mark.model,
+                requests=len(jobs),
+                tokens=sum(job.tokens_sent for job in jobs),
+                redactions=dict(sorted(redactions.items())),
+                loopback=mark.host.startswith(("127.", "localhost", "[::1]")),
+            )
+        )
+    effects.append(
+        ClaimJobs(jobs=tuple(jobs), concurrency=CONCURRENCY_LIMIT, lease_seconds=StageOne.JOB_LEASE_SECONDS)
+    )
+    effects.append(StoreOutputs(count=len(jobs)))
+    effects.append(UpdateJobs(scope="stage1", count=len(jobs)))
+    return tuple(effects)
+
+
+def _skip(rollout: ScannedRollout) -> Skip:
+    return Skip(id=rollout.id, path=rollout.path, reasons=tuple(r.text for r in rollout.eligibility.failed))
+
+
+def _notes(rollouts: tuple[ScannedRollout, ...], jobs: list[PlannedJob]) -> tuple[str, ...]:
+    damaged = sum(1 for r in rollouts if r.skipped_lines)
+    notes = [f"{len(rollouts)} rollouts found, {len(jobs)} to extract"]
+    if damaged:
+        notes.append(f"{damaged} rollouts hold lines that could not be read; `ltmem-gui rollout PATH` lists them")
+    return tuple(notes)

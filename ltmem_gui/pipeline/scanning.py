@@ -1,0 +1,80 @@
+"""Find sessions and say of each why it would or would not be taken. Reads only what the person named."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from ltmem_gui.domain.cancel import CancelToken
+from ltmem_gui.domain.errors import InputError, UsageError
+from ltmem_gui.domain.events import Listener, ScanProgressed
+from ltmem_gui.domain.rollouts import Eligibility, Reason, RolloutRef, SkippedFile
+from ltmem_gui.pipeline.ports import Adapters, ScannedRollout, ScanRules
+from ltmem_gui.pipeline.requests import Request, ScanReport
+from ltmem_gui.pipeline.sessions import open_store
+
+READERS = 8
+
+
+async def scan(adapters: Adapters, request: Request, *, cancel: CancelToken, listen: Listener) -> ScanReport:
+    """Read the newest sessions below the named folders and judge each.
+
+    Raises `UsageError` when no folder was named and `InputError` for a folder that cannot be read.
+    """
+    if not request.sources:
+        raise UsageError("no sessions folder was named", "give --source codex=DIR")
+    found = await adapters.offload.thread(
+        lambda: adapters.rollouts.discover(
+            request.sources, limit=request.settings.scan_limit, cancel=cancel, listen=listen
+        )
+    )
+    rules = ScanRules(request.settings, adapters.clock(), str(request.memory_root or ""), str(request.home))
+    scanned, unreadable = await _read_all(adapters, found.refs, rules, cancel, listen)
+    judged = await _mark_up_to_date(adapters, request, scanned)
+    ordered = sorted(judged, key=lambda r: (-(r.updated_at or 0), r.id, r.path))
+    return ScanReport(tuple(ordered), (*found.skipped, *unreadable))
+
+
+async def _read_all(
+    adapters: Adapters, refs: tuple[RolloutRef, ...], rules: ScanRules, cancel: CancelToken, listen: Listener
+) -> tuple[list[ScannedRollout], list[SkippedFile]]:
+    scanned: list[ScannedRollout] = []
+    unreadable: list[SkippedFile] = []
+    waiting = iter(refs)
+
+    async def read() -> None:
+        for ref in waiting:
+            cancel.check()
+            try:
+                scanned.append(await adapters.preparer.scan(ref, rules))
+            except InputError as error:
+                unreadable.append(SkippedFile(ref.path, error.what))
+            listen(ScanProgressed(len(scanned) + len(unreadable), len(refs), ref.path))
+
+    readers = [asyncio.ensure_future(read()) for _ in range(min(READERS, len(refs)))]
+    try:
+        await asyncio.gather(*readers)
+    finally:
+        for reader in readers:
+            reader.cancel()
+        await asyncio.gather(*readers, return_exceptions=True)
+    return scanned, unreadable
+
+
+async def _mark_up_to_date(
+    adapters: Adapters, request: Request, scanned: list[ScannedRollout]
+) -> list[ScannedRollout]:
+    async with open_store(adapters, request.home, writing=False) as call:
+
+        def known() -> list[bool]:
+            return [call.store.up_to_date(r.id, r.updated_at or 0) for r in scanned]
+
+        flags = await call(known)
+    return [_with_rule(rollout, flag) for rollout, flag in zip(scanned, flags, strict=True)]
+
+
+def _with_rule(rollout: ScannedRollout, up_to_date: bool) -> ScannedRollout:
+    text = "extracted already; nothing new since" if up_to_date else "not extracted in this state yet"
+    reasons = tuple(r for r in rollout.eligibility.reasons if r.rule != "up_to_date")
+    rule = Reason("up_to_date", not up_to_date, text)
+    return replace(rollout, eligibility=Eligibility((*reasons, rule)))

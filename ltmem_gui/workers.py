@@ -1,0 +1,191 @@
+"""Work that must not hold the event loop: parsing, redaction and the built-in rules, in worker processes.
+
+Threads would not do: regular expressions and JSON decoding hold the interpreter for a whole call (reference
+performance.md §9). Processes are spawned, two of them, at low priority, and only once there is enough to do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import pickle
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ltmem_gui.domain.eligibility import assess
+from ltmem_gui.domain.errors import InputError
+from ltmem_gui.domain.extraction import ExtractionInput
+from ltmem_gui.domain.memory_items import memory_items, render_transcript
+from ltmem_gui.domain.rollouts import RolloutRef
+from ltmem_gui.pipeline.ports import Offload, Redactor, ScannedRollout, ScanRules
+from ltmem_gui.redactor.service import SecretRedactor
+from ltmem_gui.sources.library import load_rollout
+
+T = TypeVar("T")
+
+PROCESSES = 2
+NICE = 10
+# Below this many calls a run is over before two interpreters have started.
+CALLS_BEFORE_PROCESSES = 24
+
+
+class Workers:
+    """The executors of one program run; implements the `Offload` port.
+
+    Threads: `store` has one thread, so that SQLite and git see one caller; `thread` only waits. `cpu` runs on worker processes
+    from the first call (`eager`, the window) or once enough calls were made (the command line).
+    """
+
+    def __init__(self, *, cache_dir: Path | None, engine: str, eager: bool) -> None:
+        self._cache_dir = cache_dir
+        self._engine = engine
+        self._store = ThreadPoolExecutor(1, thread_name_prefix="store")
+        self._threads = ThreadPoolExecutor(8, thread_name_prefix="wait")
+        self._single = ThreadPoolExecutor(1, thread_name_prefix="cpu")
+        self._processes: ProcessPoolExecutor | None = None
+        self._calls = CALLS_BEFORE_PROCESSES if eager else 0
+
+    async def store(self, function: Callable[..., T], *args: Any) -> T:
+        """Run on the store thread."""
+        return await self._run(self._store, function, *args)
+
+    async def thread(self, function: Callable[..., T], *args: Any) -> T:
+        """Run on a thread that only waits."""
+        return await self._run(self._threads, function, *args)
+
+    async def cpu(self, function: Callable[..., T], *args: Any) -> T:
+        """Run a picklable function in a worker process, or on one thread while there is little to do."""
+        self._calls += 1
+        if self._calls <= CALLS_BEFORE_PROCESSES:
+            return await self._run(self._single, function, *args)
+        try:
+            return await self._run(self._pool(), function, *args)
+        except BrokenProcessPool as error:
+            self._processes = None
+            raise InputError("a worker process died", "run it again; if it happens again, report it") from error
+
+    def close(self) -> None:
+        """Shut every executor down; running work is waited for, waiting work is dropped."""
+        if self._processes is not None:
+            self._processes.shutdown(wait=True, cancel_futures=True)
+        for executor in (self._single, self._threads, self._store):
+            executor.shutdown(wait=True, cancel_futures=True)
+
+    async def _run(self, executor: Executor, function: Callable[..., T], *args: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(executor, functools.partial(function, *args))
+
+    def _pool(self) -> ProcessPoolExecutor:
+        if self._processes is None:
+            self._processes = ProcessPoolExecutor(
+                PROCESSES,
+                mp_context=get_context("spawn"),
+                initializer=_start_worker,
+                initargs=(self._engine, str(self._cache_dir) if self._cache_dir else ""),
+            )
+        return self._processes
+
+
+class Preparer:
+    """Read, judge and redact sessions on the workers; implements the `RolloutPreparer` port."""
+
+    def __init__(self, offload: Offload, engine: str, cache_dir: Callable[[], Path | None]) -> None:
+        self._offload = offload
+        self._engine = engine
+        self._cache_dir = cache_dir
+
+    async def scan(self, ref: RolloutRef, rules: ScanRules) -> ScannedRollout:
+        """Read one session and judge it."""
+        return await self._offload.cpu(scan_rollout, ref, rules)
+
+    async def prepare(self, ref: RolloutRef, *, token_limit: int) -> ExtractionInput:
+        """Return the redacted, budgeted input of one session."""
+        cache = self._cache_dir()
+        return await self._offload.cpu(
+            prepare_rollout, ref, token_limit, self._engine, str(cache) if cache else ""
+        )
+
+
+def scan_rollout(ref: RolloutRef, rules: ScanRules) -> ScannedRollout:
+    """Read one session and judge it; the text stays in the worker."""
+    rollout = load_rollout(ref)
+    kept = memory_items(rollout)
+    eligibility = assess(
+        rollout, rules.settings, rules.now, memory_root=rules.memory_root or None, home=rules.home or None
+    )
+    return ScannedRollout(
+        ref=replace(ref, thread_id=rollout.id),
+        id=rollout.id,
+        agent=rollout.agent,
+        path=rollout.path,
+        cwd=rollout.cwd,
+        title=rollout.title,
+        git_branch=rollout.git_branch,
+        updated_at=rollout.updated_at,
+        eligibility=eligibility,
+        items=len(rollout.items),
+        tokens=sum(len(item.text.encode("utf-8", "replace")) + 3 for item in kept) // 4,
+        skipped_lines=rollout.skipped_lines,
+        warnings=rollout.warnings,
+        rate_limits=rollout.rate_limits,
+    )
+
+
+def prepare_rollout(ref: RolloutRef, token_limit: int, engine: str, cache_dir: str) -> ExtractionInput:
+    """Read, filter, redact, then budget: redaction comes before truncation, so that no secret is cut in half."""
+    rollout = load_rollout(ref)
+    redactor = process_redactor(engine, cache_dir)
+    found: Counter[str] = Counter()
+    known: set[str] = set()
+    items = []
+    for item in memory_items(rollout):
+        redaction = redactor.redact(item.text)
+        found.update(finding.kind for finding in redaction.findings)
+        known.update(collect(item.text, redaction.findings))
+        items.append(replace(item, text=redaction.text))
+    known_values = tuple(sorted(known))
+    if known_values:
+        items = [replace(item, text=redactor.redact(item.text, known=known_values).text) for item in items]
+    transcript, before, tokens, truncated = render_transcript(tuple(items), token_limit)
+    return ExtractionInput(
+        thread_id=rollout.id,
+        agent=rollout.agent,
+        rollout_path=rollout.path,
+        cwd=rollout.cwd,
+        git_branch=rollout.git_branch,
+        started_at=rollout.started_at,
+        updated_at=rollout.updated_at or 0,
+        items=tuple(items),
+        transcript=transcript,
+        tokens_before=before,
+        tokens=tokens,
+        truncated=truncated,
+        redactions=dict(sorted(found.items())),
+        known_values=known_values,
+    )
+
+
+@functools.lru_cache(maxsize=2)
+def process_redactor(engine: str, cache_dir: str) -> Redactor:
+    """Return this process's redactor; its rules take seconds to compile, so each process builds them once."""
+    return SecretRedactor(engine=engine, cache_dir=Path(cache_dir) if cache_dir else None)
+
+
+def _start_worker(engine: str, cache_dir: str) -> None:
+    del engine, cache_dir
+    os.nice(NICE)
+
+
+def picklable(value: object) -> bool:
+    """Tell whether a value can cross to a worker; used by tests."""
+    try:
+        pickle.dumps(value)
+    except (pickle.PicklingError, TypeError, AttributeError):
+        return False
+    return True
