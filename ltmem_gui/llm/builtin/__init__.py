@@ -1,0 +1,1 @@
+"""The provider without an AI model: deterministic, quoting, offline."""

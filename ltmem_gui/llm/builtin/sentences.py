@@ -1,0 +1,140 @@
+"""Cut a person's message into sentences that can be quoted, leaving out what is not their own speech.
+
+Fenced code, quoted lines, pasted logs and long quotations are somebody else's words: a rule in them is no rule of the
+person. Sentences keep their exact characters; only the place where they end is decided here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_FENCE = re.compile(r"(?:^|\n)[ \t]*(```|~~~).*?(?:\n[ \t]*\1[^\n]*|\Z)", re.DOTALL)
+_TAG_BLOCK = re.compile(r"<([A-Za-z][\w:.-]*)(?:\s[^<>]*)?>.*?(?:</\1>|\Z)", re.DOTALL)
+_QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
+_LOG_LINE = re.compile(
+    r"^[ \t]*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|Traceback \(most|File \"|at [\w.$<>]+\(|"
+    r"E {2,}|\$ |>>> |\+\+\+ |--- |@@ |diff --git"
+    r"|(?:INFO|DEBUG|WARN(?:ING)?|ERROR|FATAL|TRACE)\b[ :\]]|npm ERR!|[\w.]*(?:Error|Exception): |"
+    r"\[(?:INFO|DEBUG|WARN|WARNING|ERROR)\]|[{}\[\]()]+[,;]?$"
+    r"|(?:def|class|import|from|const|let|var|function|public|private|return|#include|SELECT|INSERT|"
+    r"UPDATE)\s.*[:;{(]|[|].*[|]\s*$).*$",
+    re.MULTILINE,
+)
+_LONG_QUOTE = re.compile(
+    r"\"[^\"\n]{25,}\"|“[^”]{25,}”|„[^“”]{25,}[“”]|«[^»]{25,}»|「[^」]{12,}」|『[^』]{12,}』|"
+    r"(?<![\w])'[^'\n]{40,}'(?!\w)|(?<=[:\s])'[^\n]{60,}'"
+)
+_CONTENT_REQUEST = re.compile(
+    r"\b(?:summari[sz]e|translate|proof-?read|paraphrase|rephrase|rewrite|shorten|polish|edit|correct|"
+    r"improve|critique|grade|tl;?dr|analy[sz]e|review|explain|reply to|answer|convert"
+    r"|zusammen(?:fassen)?|fass\w*|übersetz\w*|korrigier\w*|kürz\w*|formulier\w*|verbesser\w*|erklär\w*|"
+    r"resum\w*|traduc\w*|corrig\w*|reescrib\w*|parafrase\w*|mejora\w*|acorta\w*|explica\w*)\b"
+    r"|总结|翻译|改写|润色|校对|概括|缩写|解释",
+    re.IGNORECASE,
+)
+_HANDED_OVER = re.compile(
+    r"\b(?:here(?:'s| is| are)|this is|below is|below are|the following|pasted?|got this|i got|it says|"
+    r"it said|he wrote|she wrote|they wrote|log|output|error|e-?mail|text|"
+    r"paragraph|abstract|essay|article|post|letter|readme|readme says|message|hier ist|hier der|"
+    r"folgend\w*|aquí (?:está|tienes)|el siguiente|la siguiente|este texto)\b[^\n:]{0,60}:\s*(?:\n|$)"
+    r"|(?:以下|下面|这段|这是)[^\n：:]{0,20}[：:]",
+    re.IGNORECASE,
+)
+_RULES_FOLLOW = re.compile(
+    r"\b(?:rules?|conventions?|guidelines?|preferences?|house style|ground rules|standards?|regeln|"
+    r"konventionen|vorgaben|reglas|normas|convenciones|preferencias)\b|规则|规范|约定",
+    re.IGNORECASE,
+)
+_END = re.compile(r"[.!?…]+[\"')\]”’]*(?=\s|$)|[。！？；]+[”」』]?|\n+|\s[-–—]{1,2}\s(?=(?:and|und|y)\b)")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|excl|no|nr|fig|mr|mrs|ms|dr|st|z\.\s?b|d\.\s?h|bzw|ca|"
+    r"usw|evtl|ggf|inkl|u\.\s?a|p\.\s?ej|sr|sra|pág|núm|v|ver)|\b[A-Za-z])\.$",
+    re.IGNORECASE,
+)
+_BULLET = re.compile(r"^(?:[-*•–]|\d{1,2}[.)]|[a-z]\))\s+")
+_IDE_REQUEST = re.compile(r"^#+ My request for [^\n]*:\s*$", re.MULTILINE)
+_HOST_TEXT = re.compile(
+    r"^\s*(?:<(?:environment_context|user_instructions|system|turn_aborted|command-|local-command|"
+    r"INSTRUCTIONS)|# AGENTS\.md|Caveat: The messages below)"
+)
+MAX_SENTENCE = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence with its exact text; `plain` is it without long quotations."""
+
+    text: str
+    plain: str
+    first_of_message: bool
+
+
+def own_words(message: str) -> str:
+    """Return the message with everything blanked that the person only handed over; offsets stay the same."""
+    if _HOST_TEXT.match(message):
+        return ""
+    text = message
+    requests = list(_IDE_REQUEST.finditer(message))
+    if requests:
+        text = _blank(text, 0, requests[-1].end())
+    for pattern in (_FENCE, _TAG_BLOCK, _QUOTED_LINE, _LOG_LINE):
+        text = pattern.sub(lambda m: _spaces(m[0]), text)
+    handed = _HANDED_OVER.search(text)
+    if handed and not _RULES_FOLLOW.search(text[max(0, handed.start() - 60) : handed.end()]):
+        text = _blank(text, handed.end(), len(text))
+    return _without_material(text)
+
+
+def sentences(message: str) -> list[Sentence]:
+    """Return the sentences of a message in order; empty ones, pasted material and overlong ones are left out."""
+    text = own_words(message)
+    found: list[Sentence] = []
+    for start, end in _spans(text):
+        piece = text[start:end].strip()
+        left = start + len(text[start:end]) - len(text[start:end].lstrip())
+        if message[left : left + len(piece)] != piece:
+            continue  # something was masked in the middle: it cannot be quoted word for word
+        quoted = _BULLET.sub("", piece)
+        plain = _LONG_QUOTE.sub(" ", quoted)
+        if plain.strip(" .!?,;:-–—*_#\"'") and len(quoted) <= MAX_SENTENCE:
+            found.append(Sentence(quoted, plain, not found))
+    return found
+
+
+def _without_material(text: str) -> str:
+    """Blank what follows the colon of "summarise this: …": it is material to work on."""
+    head = text[:160]
+    request = _CONTENT_REQUEST.search(head)
+    if request is None or _RULES_FOLLOW.search(head):
+        return text
+    colon = re.search(r"[:：]\s|[:：]\n|\n\s*\n", text[request.end() :])
+    if colon is None:
+        return text
+    start = request.end() + colon.start() + 1
+    return _blank(text, start, len(text)) if len(text) - start > 30 else text
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for mark in _END.finditer(text):
+        piece = text[start : mark.end()]
+        if mark[0].startswith(".") and _ABBREVIATION.search(text[max(start, mark.start() - 8) : mark.start() + 1]):
+            continue
+        if piece.count("`") % 2 and "\n" not in mark[0]:
+            continue
+        if piece.strip():
+            spans.append((start, mark.end()))
+        start = mark.end()
+    if text[start:].strip():
+        spans.append((start, len(text)))
+    return spans
+
+
+def _blank(text: str, start: int, end: int) -> str:
+    return text[:start] + _spaces(text[start:end]) + text[end:]
+
+
+def _spaces(text: str) -> str:
+    return "".join("\n" if c == "\n" else " " for c in text)
