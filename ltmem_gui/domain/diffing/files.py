@@ -7,6 +7,7 @@ from typing import Literal
 
 from ltmem_gui.domain.canonical import content_hash
 from ltmem_gui.domain.diffing.hunks import make_hunks
+from ltmem_gui.domain.diffing.sections import section_start
 from ltmem_gui.domain.plan import FileChange
 
 Unit = Literal["hunk", "thread", "whole"]
@@ -41,7 +42,8 @@ def file_change(
     """Return the change from `old` to `new`, or None when there is none.
 
     None as content stands for a file that is not there; sizes in bytes, modes are permission bits. `unit` holds for
-    text that is added or modified; deletions, mode changes, empty new files and files that are not text become
+    text that is added or modified; `MEMORY.md` and `raw_memories.md` are cut at their sections, so that each can be
+    decided alone; deletions, mode changes, empty new files and files that are not text become
     `whole`. A deletion of text keeps its hunks for display; a `whole` change carries the new bytes as base64.
     """
     kind = _kind(old, new, old_mode, new_mode)
@@ -65,7 +67,9 @@ def file_change(
     if old_text is None or new_text is None:
         reason = HAS_NUL if b"\0" in (old or b"") or b"\0" in (new or b"") else NOT_UTF8
         return common.model_copy(update={"content": content, "reason": reason})
-    hunks = make_hunks(path, None if old is None else old_text, None if new is None else new_text)
+    hunks = make_hunks(
+        path, None if old is None else old_text, None if new is None else new_text, cut=section_start(path)
+    )
     if kind == "deleted":
         return common.model_copy(update={"hunks": hunks, "reason": DELETED})
     if unit == "whole" or (unit == "hunk" and not hunks):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 
 from ltmem_gui.domain.diffing.lines import split_lines
 from ltmem_gui.domain.diffing.matching import equal_runs
@@ -17,16 +18,21 @@ _MAX_SLIDE = 200
 Change = tuple[int, int, int, int]
 
 
-def make_hunks(path: str, old: str | None, new: str | None) -> tuple[Hunk, ...]:
+def make_hunks(
+    path: str, old: str | None, new: str | None, *, cut: Callable[[str], bool] | None = None
+) -> tuple[Hunk, ...]:
     """Return the changes that lead from `old` to `new`, in order, without context.
 
     None stands for a file that is not there. Hunk ids follow from path, old and new lines, so that a decision
     survives when other parts of the file move; only hunks that are equal in all three are told apart by the lines
-    around them, and after that by their number. Applying all hunks to `old` gives `new` exactly.
+    around them, and after that by their number. Applying all hunks to `old` gives `new` exactly. Where `cut` says of a
+    line that a section begins, a change is cut in two, so that hunks may touch.
     """
     before = split_lines(old or "")
     after = split_lines(new or "")
     changes = _settled(before, after, _changes(before, after))
+    if cut is not None:
+        changes = [part for change in changes for part in _cut(before, after, change, cut)]
     keys = [_key(path, before[a:b], after[c:d]) for a, b, c, d in changes]
     ids = _distinct(keys, [_surroundings(before, a, b) for a, b, _, _ in changes])
     return tuple(
@@ -43,7 +49,7 @@ def apply_hunks(old: str, hunks: Iterable[Hunk]) -> str:
     lines = split_lines(old)
     parts: list[str] = []
     at = 0
-    for hunk in sorted(hunks, key=lambda h: h.old_start):
+    for hunk in sorted(hunks, key=lambda h: (h.old_start, h.new_start)):
         end = hunk.old_start + len(hunk.old)
         if hunk.old_start < at or tuple(lines[hunk.old_start : end]) != hunk.old:
             raise ValueError(f"hunk {hunk.id} does not fit the text at line {hunk.old_start + 1}")
@@ -78,6 +84,30 @@ def _settled(before: list[str], after: list[str], changes: list[Change]) -> list
         settled.append(change)
         floor = change[1] + 1
     return settled
+
+
+def _cut(before: list[str], after: list[str], change: Change, cut: Callable[[str], bool]) -> list[Change]:
+    """Cut a change at the lines where sections begin; the parts of both sides are merged by their headings."""
+    a, b, c, d = change
+    old_cuts = [i for i in range(a + 1, b) if cut(before[i])]
+    new_cuts = [j for j in range(c + 1, d) if cut(after[j])]
+    if not old_cuts and not new_cuts and (a == b or c == d or not (cut(before[a]) and cut(after[c]))):
+        return [change]
+    old_parts = list(pairwise([a, *old_cuts, b])) if a < b else []
+    new_parts = list(pairwise([c, *new_cuts, d])) if c < d else []
+    parts: list[Change] = []
+    if old_parts and new_parts and (not cut(before[a]) or not cut(after[c])):
+        (_, a), (c_from, c_to) = old_parts.pop(0), new_parts.pop(0)
+        parts.append((change[0], a, c_from, c_to))
+        c = c_to
+    while old_parts or new_parts:
+        if old_parts and (not new_parts or before[old_parts[0][0]] <= after[new_parts[0][0]]):
+            lo, a = old_parts.pop(0)
+            parts.append((lo, a, c, c))
+        else:
+            lo, c = new_parts.pop(0)
+            parts.append((a, a, lo, c))
+    return parts
 
 
 def _best_shift(lines: list[str], lo: int, hi: int, most_up: int, most_down: int) -> int:
