@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -62,10 +63,13 @@ class Owner:
     @classmethod
     def parse(cls, text: str) -> Owner:
         """Read the stored form; unreadable text gives an owner on no host."""
-        parts = text.rsplit(":", 3)
-        if len(parts) != 4 or not (parts[1].isdecimal() and parts[2].isdecimal()):
+        found = _OWNER.fullmatch(text)
+        if found is None:
             return cls("", 0, 0, text)
-        return cls(parts[0], int(parts[1]), int(parts[2]), parts[3])
+        return cls(found["host"], int(found["pid"]), int(found["started"]), found["worker"])
+
+
+_OWNER = re.compile(r"(?P<host>[^:]*):(?P<pid>[0-9]{1,18}):(?P<started>[0-9]{1,18}):(?P<worker>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,3 +133,4 @@ class JobRecord:
     cwd: str = ""
     rollout_path: str = ""
     title: str = ""
+    git_branch: str | None = None

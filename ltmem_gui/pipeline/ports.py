@@ -13,13 +13,12 @@ from typing import Any, Protocol, TypeVar
 
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.canonical import content_hash
-from ltmem_gui.domain.consent import ApplyGrant, Approval, Receipt
-from ltmem_gui.domain.effects import PlannedJob
+from ltmem_gui.domain.consent import ApplyGrant, Receipt
 from ltmem_gui.domain.events import Listener
 from ltmem_gui.domain.extraction import ExtractionInput, ExtractionReply, StageOneOutput
 from ltmem_gui.domain.findings import Finding
-from ltmem_gui.domain.jobs import Claim, ClaimResult, JobRecord, Owner
-from ltmem_gui.domain.plan import FileMark, ProviderMark, SelectedRow, WorkspaceMark
+from ltmem_gui.domain.jobs import Claim, Owner
+from ltmem_gui.domain.plan import FileMark, Plan, ProviderMark, SelectedRow, WorkspaceMark
 from ltmem_gui.domain.rollouts import (
     Eligibility,
     RateLimits,
@@ -31,6 +30,8 @@ from ltmem_gui.domain.rollouts import (
 )
 from ltmem_gui.domain.secrets import Redaction, SecretFinding
 from ltmem_gui.domain.settings import Settings
+from ltmem_gui.pipeline.storage import Store as Store
+from ltmem_gui.pipeline.storage import StoreOpener as StoreOpener
 
 T = TypeVar("T")
 
@@ -284,83 +285,79 @@ class WorkspaceWriter(Protocol):
         ...
 
 
-# --- store ---
+class ApplyLedger(Protocol):
+    """The database side of an apply: one global lease, and one transaction at the end. Used from several threads."""
 
-
-class Store(Protocol):
-    """Jobs, outputs and the operation log of one data folder. Used on the store thread only."""
-
-    # outputs
-    def outputs(self) -> tuple[StageOneOutput, ...]: ...
-    def excluded(self) -> Mapping[str, str]: ...
-    def selected_rows(self) -> tuple[SelectedRow, ...]: ...
-    def prunable(self, now: int, max_unused_days: int, limit: int) -> tuple[str, ...]: ...
-
-    # stage-1 jobs (reference §3.4–3.8)
-    def up_to_date(self, thread_id: str, source_updated_at: int) -> bool: ...
-    def claim_stage1(self, job: PlannedJob, owner: Owner, *, now: int, cap: int) -> ClaimResult: ...
-    def heartbeat_stage1(self, claim: Claim, now: int) -> bool: ...
-    def succeed_stage1(self, claim: Claim, output: StageOneOutput, reply: ExtractionReply, *, now: int) -> None:
-        """Store the output and enqueue Phase 2, in one transaction. Raises `LeaseLost` for a lost token."""
+    def recorded(self, plan_digest: str) -> Receipt | None:
+        """Return the receipt of a plan that was carried out, None when there is none."""
         ...
 
-    def succeed_stage1_no_output(self, claim: Claim, reply: ExtractionReply, *, now: int) -> None:
-        """Record the no-op; an earlier row is deleted and Phase 2 enqueued. Raises `LeaseLost`."""
-        ...
+    def claim(self, plan: Plan) -> Claim:
+        """Take the global lease; a dead holder on this host is taken over at once.
 
-    def fail_stage1(
-        self, claim: Claim, *, outcome: str, group: str, reason: str, now: int, retry_after: int | None
-    ) -> None: ...
-    def release_stage1(self, claim: Claim, *, outcome: str, reason: str, now: int) -> None:
-        """Give a lease back without costing a try (cancelled, changed since planning)."""
-        ...
-
-    def prune(self, thread_ids: Sequence[str]) -> int: ...
-    def jobs(self) -> tuple[JobRecord, ...]: ...
-
-    # the global job (reference §4.1)
-    def claim_global(self, owner: Owner, *, now: int, ignore_cooldown: bool) -> ClaimResult: ...
-    def heartbeat_global(self, claim: Claim, now: int) -> bool: ...
-    def owns_global(self, claim: Claim) -> bool: ...
-    def finish_global(
-        self, claim: Claim, *, watermark: int, rows: Sequence[SelectedRow], receipt: Receipt, now: int
-    ) -> Receipt:
-        """Record success, watermark, selection flags and receipt in one transaction; return the numbered receipt."""
-        ...
-
-    def fail_global(self, claim: Claim, *, reason: str, now: int) -> None: ...
-    def release_global(self, claim: Claim, *, now: int) -> None: ...
-    def watermark(self) -> int:
-        """Return the last success watermark, 0 before the first."""
-        ...
-
-    # the operation log: append-only, hash-chained, without memory text
-    def record_approval(self, approval: Approval) -> None: ...
-    def record_receipt(self, receipt: Receipt) -> Receipt:
-        """Append a receipt that needs no other row; return it with its number."""
-        ...
-
-    def receipt_of(self, plan_digest: str) -> Receipt | None: ...
-    def receipts(self) -> tuple[Receipt, ...]: ...
-
-
-class StoreOpener(Protocol):
-    """Open the database of a data folder."""
-
-    def writing(self, home: Path) -> AbstractContextManager[Store]:
-        """Open for change; the folder exists (a confirmed effect made it).
-
-        Raises `InputError` naming the true cause.
+        Raises `LockBusy` naming the holder, `AlreadyApplied` when the plan has a receipt.
         """
         ...
 
-    def reading(self, home: Path) -> AbstractContextManager[Store]:
-        """Open for reading without creating or touching any file; a missing folder is an empty store."""
+    def heartbeat(self, claim: Claim) -> bool:
+        """Renew the lease; False when it is another's by now."""
         ...
 
-    def create_home(self, home: Path) -> None:
-        """Create the data folder (0700) and its database: the `CreateDataFolder` effect."""
+    def owns(self, claim: Claim) -> bool:
+        """Tell whether the lease is still this claim's."""
         ...
+
+    def finish(
+        self, claim: Claim, plan: Plan, receipt: Receipt, *, watermark: int | None, rows: Sequence[SelectedRow]
+    ) -> Receipt:
+        """Record success, watermark (never lower than stored), flags, the plan's database effects and the receipt.
+
+        One transaction; returns the numbered receipt. Raises `LeaseLost` for a lost lease.
+        """
+        ...
+
+    def fail(self, claim: Claim, reason: str) -> None:
+        """End the lease as a failure with its reason."""
+        ...
+
+    def release(self, claim: Claim) -> None:
+        """Give the lease back: nothing was begun."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class InterruptedOperation:
+    """An apply that was cut off: digest of its plan, last step reached, paths it touches."""
+
+    digest: str
+    step: str
+    files: tuple[str, ...]
+    root: str
+    operation: str
+    recorded: bool
+
+
+class ApplyRecovery(Protocol):
+    """Finish or take back what a crash cut off. `pending` and `steps` write nothing."""
+
+    def pending(self) -> tuple[InterruptedOperation, ...]:
+        """List the interrupted operations of the data folder."""
+        ...
+
+    def finish(self, digest: str) -> Receipt:
+        """Carry an operation to its end. May be repeated."""
+        ...
+
+    def roll_back(self, digest: str) -> None:
+        """Restore the folder as it was. May be repeated. Raises `AlreadyApplied` when the receipt exists."""
+        ...
+
+    def steps(self) -> tuple[str, ...]:
+        """Name the steps of an apply in order."""
+        ...
+
+
+# --- locks ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,6 +402,7 @@ class Adapters(Protocol):
 
     def extractor(self, provider: str, settings_model: str) -> Extractor: ...
     def writer(self, home: Path) -> WorkspaceWriter: ...
+    def recovery(self, home: Path) -> ApplyRecovery: ...
 
     def lay_samples(self, sessions: Path, now: int) -> None:
         """Write the demo's sample rollouts into `sessions`, a folder that must not exist."""

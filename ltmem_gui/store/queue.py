@@ -1,0 +1,144 @@
+"""The queue as a person sees and steers it: records with their history, hold, release, retry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ltmem_gui.domain.errors import InputError
+from ltmem_gui.domain.jobs import STAGE1_KIND, Attempt, JobRecord, JobStatus
+from ltmem_gui.domain.leases import StageOne
+from ltmem_gui.store.models import AttemptRow, Job
+from ltmem_gui.store.part import StorePart
+
+_JOB = (
+    Job.kind,
+    Job.job_key,
+    Job.status,
+    Job.worker_id,
+    Job.lease_until,
+    Job.retry_at,
+    Job.retry_remaining,
+    Job.started_at,
+    Job.finished_at,
+    Job.last_outcome,
+    Job.last_error,
+    Job.error_group,
+    Job.input_watermark,
+    Job.last_success_watermark,
+    Job.crash_count,
+    Job.agent,
+    Job.cwd,
+    Job.rollout_path,
+    Job.title,
+    Job.git_branch,
+)
+_ATTEMPT = (
+    AttemptRow.number,
+    AttemptRow.owner,
+    AttemptRow.started_at,
+    AttemptRow.ended_at,
+    AttemptRow.outcome,
+    AttemptRow.tokens_in,
+    AttemptRow.tokens_out,
+    AttemptRow.error_group,
+    AttemptRow.error,
+)
+
+
+class Queue(StorePart):
+    """List jobs and change single ones on a person's wish, each only if it still is as the person saw it."""
+
+    def jobs(self) -> tuple[JobRecord, ...]:
+        """Return all jobs of both phases with their attempts, by kind and key."""
+        attempts: dict[tuple[str, str], list[Attempt]] = {}
+        query = AttemptRow.select(AttemptRow.kind, AttemptRow.job_key, *_ATTEMPT)
+        query = query.order_by(AttemptRow.kind, AttemptRow.job_key, AttemptRow.number)
+        for kind, key, *rest in self._db.rows(query):
+            attempts.setdefault((kind, key), []).append(Attempt(*rest))
+        rows = self._db.rows(Job.select(*_JOB).order_by(Job.kind, Job.job_key))
+        return tuple(_record(row, tuple(attempts.get(row[:2], ()))) for row in rows)
+
+    def job(self, kind: str, job_key: str) -> JobRecord | None:
+        """Return one job."""
+        row = self._db.row(Job.select(*_JOB).where((Job.kind == kind) & (Job.job_key == job_key)))
+        if row is None:
+            return None
+        query = AttemptRow.select(*_ATTEMPT).where((AttemptRow.kind == kind) & (AttemptRow.job_key == job_key))
+        found = self._db.rows(query.order_by(AttemptRow.number))
+        return _record(row, tuple(Attempt(*attempt) for attempt in found))
+
+    def hold_job(self, thread_id: str, *, expected: JobStatus, now: int) -> bool:
+        """Hold a job that is not running until a person releases it; False when it is not as `expected` any more."""
+        _refuse(expected, JobStatus.RUNNING, JobStatus.HELD)
+        return self._change(thread_id, expected, JobStatus.HELD, "held by a person", now)
+
+    def release_job(self, thread_id: str, *, now: int) -> bool:
+        """Let a held job be claimed again, with all tries and no crash counted; False when it is not held."""
+        return self._change(thread_id, JobStatus.HELD, JobStatus.PENDING, None, now)
+
+    def retry_job(self, thread_id: str, *, expected: JobStatus, now: int) -> bool:
+        """End the back-off of a failed or waiting job and give it all tries; False when it is not as `expected`."""
+        _refuse(expected, JobStatus.RUNNING, JobStatus.HELD, JobStatus.DONE)
+        return self._change(thread_id, expected, JobStatus.PENDING, None, now)
+
+    def _change(self, thread_id: str, expected: JobStatus, status: JobStatus, error: str | None, now: int) -> bool:
+        with self._db.transaction():
+            changed = self._db.change(
+                "UPDATE jobs SET status = ?, last_error = ?, error_group = '', retry_at = NULL, retry_remaining = ?,"
+                " crash_count = 0, finished_at = ? WHERE kind = ? AND job_key = ? AND status = ?",
+                (status.value, error, StageOne.RETRIES, now, STAGE1_KIND, thread_id, expected.value),
+            )
+        return changed == 1
+
+
+def _refuse(expected: JobStatus, *refused: JobStatus) -> None:
+    if expected in refused:
+        raise InputError(f"a job that is {expected.value} cannot be changed this way", "look at the queue again")
+
+
+def _record(row: tuple[Any, ...], attempts: tuple[Attempt, ...]) -> JobRecord:
+    (
+        kind,
+        job_key,
+        status,
+        worker_id,
+        lease_until,
+        retry_at,
+        retry_remaining,
+        started_at,
+        finished_at,
+        last_outcome,
+        last_error,
+        error_group,
+        input_watermark,
+        last_success_watermark,
+        crash_count,
+        agent,
+        cwd,
+        rollout_path,
+        title,
+        git_branch,
+    ) = row
+    return JobRecord(
+        kind=kind,
+        job_key=job_key,
+        status=JobStatus(status),
+        owner=worker_id or "",
+        lease_until=lease_until,
+        retry_at=retry_at,
+        retry_remaining=retry_remaining,
+        started_at=started_at,
+        finished_at=finished_at,
+        last_outcome=last_outcome,
+        last_error=last_error or "",
+        error_group=error_group,
+        input_watermark=input_watermark or 0,
+        last_success_watermark=last_success_watermark or 0,
+        crash_count=crash_count,
+        attempts=attempts,
+        agent=agent,
+        cwd=cwd,
+        rollout_path=rollout_path,
+        title=title,
+        git_branch=git_branch,
+    )
