@@ -21,11 +21,25 @@ class SourceSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class ThreadRow:
+    """What an agent's own index says about a session; the session's file wins where both speak, except for modes."""
+
+    source: str = ""
+    source_detail: str = ""
+    memory_mode: str = "enabled"
+    archived: bool = False
+    cwd: str = ""
+    git_branch: str | None = None
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RolloutRef:
     """Point at one session on disk without having read it.
 
     `size` (bytes) and `mtime_ns` are the fingerprint that tells a change; `thread_id` is set where it is known
-    without reading everything, and always for sessions in a database.
+    without reading everything, and always for sessions in a database. `root` is the folder the person named: a
+    reader looks nowhere else (empty: at the file alone). `copied_from` names files whose lines this one repeats.
     """
 
     agent: str
@@ -33,6 +47,9 @@ class RolloutRef:
     size: int
     mtime_ns: int
     thread_id: str | None = None
+    root: str = ""
+    thread: ThreadRow | None = None
+    copied_from: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +82,11 @@ class RolloutItem:
     """One thing said or done in a session.
 
     `role`: user, assistant, developer, system, tool, agent (another agent), harness.
-    `kind`: message, tool_call, tool_output, reasoning, event, … (formats add kinds; unknown ones are passed over).
+    `kind`: message, tool_call, tool_output, image, context, instructions, notice, command, … (formats add kinds;
+    unknown ones are passed over).
     `injected`: written by the host under the person's name; never counted as the person's words.
-    `inherited`: copied from the parent of a fork; never extracted.
+    `inherited`: copied from the parent of a fork or from a resumed session; never extracted.
+    `undone`: rolled back or left behind by the person; never extracted.
     """
 
     role: str
@@ -77,6 +96,7 @@ class RolloutItem:
     row: int | None = None
     injected: bool = False
     inherited: bool = False
+    undone: bool = False
     tool: ToolUse | None = None
     at: int | None = None
 
@@ -97,7 +117,8 @@ class Rollout:
     """One session, read whole.
 
     `source` is the word that eligibility follows (`cli`, `exec`, `subagent`, `internal`, …; empty when the
-    file names none); `memory_mode` is enabled, disabled or polluted.
+    file names none), `source_detail` what stands behind it (`thread_spawn`, `memory_consolidation`, …);
+    `memory_mode` is enabled, disabled or polluted.
     """
 
     id: str
@@ -106,6 +127,7 @@ class Rollout:
     cwd: str = ""
     git_branch: str | None = None
     source: str = ""
+    source_detail: str = ""
     parent: str | None = None
     originator: str = ""
     started_at: int | None = None
@@ -122,7 +144,7 @@ class Rollout:
 
     @property
     def user_texts(self) -> tuple[str, ...]:
-        """Return what the person typed here, in order; host text and inherited turns left out."""
+        """Return what the person typed here, in order; host text, inherited and undone turns left out."""
         return tuple(i.text for i in self.items if _is_own_message(i, "user"))
 
     @property
@@ -158,4 +180,5 @@ class Eligibility:
 
 
 def _is_own_message(item: RolloutItem, role: str) -> bool:
-    return item.role == role and item.kind == "message" and not item.injected and not item.inherited
+    own = not (item.injected or item.inherited or item.undone)
+    return own and item.role == role and item.kind == "message"

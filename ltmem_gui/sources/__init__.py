@@ -1,1 +1,1 @@
-"""Transcripts of each agent, read into one model."""
+"""Sessions of coding agents, found and read as rollouts; nothing is ever written."""

@@ -1,0 +1,207 @@
+"""Read Codex's databases from a private copy: nothing is written beside them and a running Codex is never locked.
+
+`state_<n>.sqlite` holds the `threads` table, `thread_history_<n>.sqlite` the items of paginated sessions
+(reference: rollout-formats §2). Columns are taken as they are there; each file may be missing or behind.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ltmem_gui.domain.errors import InputError
+from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.domain.rollouts import Rollout, RolloutItem, RolloutRef, ThreadRow
+from ltmem_gui.sources.codex import source_word
+from ltmem_gui.sources.codex_db_items import items_of
+from ltmem_gui.sources.decoding import Record, Undecodable, clean, decode_record, text_of, unix_seconds
+from ltmem_gui.sources.files import open_plain
+
+STATE_NAME = re.compile(r"\Astate_(\d+)\.sqlite\Z")
+HISTORY_NAME = re.compile(r"\Athread_history_(\d+)\.sqlite\Z")
+COPY_ATTEMPTS = 3
+_REMEDY = "close the program that writes it and try again, or name the rollout files"
+
+
+@contextmanager
+def private_copy(path: str) -> Iterator[sqlite3.Connection]:
+    """Copy a database with its write-ahead log to a private folder and open the copy.
+
+    Raises `InputError` when no consistent copy can be made or the file is no database.
+    """
+    with tempfile.TemporaryDirectory(prefix="ltmem-") as folder:  # mode 0700
+        copy = _sound_copy(path, Path(folder))
+        with closing(_connect(copy)) as connection:
+            try:
+                yield connection
+            except sqlite3.Error as error:
+                raise InputError(f"this database cannot be read: {error}", _REMEDY, path) from error
+
+
+def _sound_copy(path: str, folder: Path) -> Path:
+    """Copy until the copy is consistent: the owner may write meanwhile. Raises `InputError` when it never is."""
+    problem = ""
+    for attempt in range(1, COPY_ATTEMPTS + 1):
+        copy = folder / f"{attempt}.sqlite"
+        _copy(path, copy)
+        wal = f"{path}-wal"
+        if os.path.lexists(wal):
+            _copy(wal, Path(f"{copy}-wal"))
+        problem = _problem(copy)
+        if problem is None:
+            return copy
+    raise InputError(f"this database cannot be read: {problem}", _REMEDY, path)
+
+
+def _copy(source: str, target: Path) -> None:
+    with open_plain(source) as data, target.open("xb") as out:
+        shutil.copyfileobj(data, out, 1 << 20)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path)
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+def _problem(path: Path) -> str | None:
+    try:
+        with closing(_connect(path)) as connection:
+            answer = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    except sqlite3.Error as error:
+        return str(error)
+    return None if answer == "ok" else str(answer)
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
+    return {str(row["name"]) for row in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))}
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedThread:
+    """One row of `threads`: what it says, where its rollout should be, and when it changed (Unix seconds)."""
+
+    id: str
+    row: ThreadRow
+    rollout_path: str
+    started_at: int | None
+    updated_at: int | None
+
+
+def read_threads(path: str) -> dict[str, IndexedThread]:
+    """Return all rows of the `threads` table by id. Raises `InputError` for an unreadable database."""
+    with private_copy(path) as connection:
+        if "id" not in _columns(connection, "threads"):
+            return {}
+        rows = [dict(row) for row in connection.execute("SELECT * FROM threads")]
+    threads = (_thread(row) for row in rows)
+    return {thread.id: thread for thread in threads}
+
+
+def _thread(row: Record) -> IndexedThread:
+    source = text_of(row.get("source"))
+    value: object = source
+    if source.startswith("{"):
+        try:
+            value = decode_record(source.encode("utf-8", "replace"))
+        except Undecodable:
+            value = source
+    word, detail = source_word(value)
+    thread_source = text_of(row.get("thread_source"))
+    if word not in ("subagent", "internal") and thread_source not in ("", "user"):
+        word, detail = ("subagent" if thread_source == "subagent" else "internal"), thread_source
+    if word not in ("subagent", "internal") and (text_of(row.get("agent_role")) or text_of(row.get("agent_nickname"))):
+        word, detail = "subagent", "agent_role"
+    mode = text_of(row.get("memory_mode")) or "enabled"
+    title = text_of(row.get("name")) or text_of(row.get("title"))
+    return IndexedThread(
+        id=text_of(row.get("id")),
+        row=ThreadRow(
+            source=word,
+            source_detail=detail,
+            memory_mode=mode if mode in ("enabled", "polluted") else "disabled",
+            archived=bool(row.get("archived")),
+            cwd=text_of(row.get("cwd")),
+            git_branch=text_of(row.get("git_branch")) or None,
+            title=one_line(title),
+        ),
+        rollout_path=text_of(row.get("rollout_path")),
+        started_at=unix_seconds(row.get("created_at_ms")) or unix_seconds(row.get("created_at")),
+        updated_at=unix_seconds(row.get("updated_at_ms")) or unix_seconds(row.get("updated_at")),
+    )
+
+
+def list_threads(path: str) -> list[RolloutRef]:
+    """Return one reference per thread of a history database; `size` counts its items, `mtime_ns` is its last change.
+
+    Raises `InputError` for an unreadable database.
+    """
+    with private_copy(path) as connection:
+        columns = _columns(connection, "thread_items")
+        if not {"thread_id", "item_json"} <= columns:
+            return []
+        times = [name for name in ("created_at_ms", "completed_at_ms", "updated_at_ordinal") if name in columns]
+        selected = ", ".join(["thread_id", "count(*) AS items", *(f"max({name}) AS {name}" for name in times)])
+        query = f"SELECT {selected} FROM thread_items GROUP BY thread_id"
+        rows = [dict(row) for row in connection.execute(query)]
+    refs: list[RolloutRef] = []
+    for row in rows:
+        newest_ms = max(_int(row.get("created_at_ms")), _int(row.get("completed_at_ms")))
+        change = newest_ms * 1_000_000 + _int(row.get("updated_at_ordinal")) % 1_000_000
+        refs.append(RolloutRef("codex", path, _int(row["items"]), change, text_of(row["thread_id"])))
+    return refs
+
+
+def _int(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def load_thread(ref: RolloutRef) -> Rollout:
+    """Read one session of a history database. Raises `InputError` when it is not there."""
+    thread_id = ref.thread_id or ""
+    with private_copy(ref.path) as connection:
+        columns = _columns(connection, "thread_items")
+        if not {"thread_id", "item_json"} <= columns:
+            raise InputError("this database holds no items of sessions", "name thread_history_*.sqlite", ref.path)
+        order = "rollout_ordinal, rowid" if "rollout_ordinal" in columns else "rowid"
+        query = f"SELECT * FROM thread_items WHERE thread_id = ? ORDER BY {order}"
+        rows = [dict(row) for row in connection.execute(query, (thread_id,))]
+        undone = _undone_turns(connection, thread_id)
+    if not rows:
+        raise InputError(f"no session {thread_id!r} is in this database", "list them with --source", ref.path)
+    items: list[RolloutItem] = []
+    cwd = ""
+    for position, row in enumerate(rows, 1):
+        made, folder = items_of(row, position)
+        cwd = cwd or folder
+        left = text_of(row.get("turn_id")) in undone
+        items.extend(replace(item, undone=True) if left else item for item in made)
+    times = [item.at for item in items if item.at is not None]
+    rollout = Rollout(
+        id=thread_id,
+        agent="codex",
+        path=ref.path,
+        cwd=cwd,
+        started_at=min(times, default=None),
+        updated_at=max(times, default=None) or ref.mtime_ns // 1_000_000_000,
+        items=tuple(items),
+        warnings=() if any(item.kind == "message" for item in items) else (f"{len(rows)} rows and no message",),
+    )
+    return replace(rollout, title=one_line(clean(next(iter(rollout.user_texts), ""))))
+
+
+def _undone_turns(connection: sqlite3.Connection, thread_id: str) -> set[str]:
+    columns = _columns(connection, "thread_turns")
+    if not {"thread_id", "turn_id", "status"} <= columns:
+        return set()
+    rows = connection.execute("SELECT turn_id, status FROM thread_turns WHERE thread_id = ?", (thread_id,))
+    gone = {"rolledback", "rolled_back", "rolled-back"}
+    return {text_of(row["turn_id"]) for row in rows if text_of(row["status"]).lower() in gone}

@@ -1,0 +1,232 @@
+"""Find the sessions below the folders a person named: one reference per thread, newest first."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ltmem_gui.domain.cancel import CancelToken
+from ltmem_gui.domain.errors import InputError
+from ltmem_gui.domain.events import Listener, ScanProgressed
+from ltmem_gui.domain.rollouts import RolloutRef, SkippedFile, SourceSpec
+from ltmem_gui.pipeline.ports import Discovery
+from ltmem_gui.sources.codex_db import STATE_NAME, IndexedThread, list_threads, read_threads
+from ltmem_gui.sources.files import SQLITE_MAGIC, magic_of, open_plain
+from ltmem_gui.sources.reading import peek_session
+from ltmem_gui.sources.walking import Listing, list_folder
+
+_PROGRESS_EVERY = 256
+
+
+@dataclass(slots=True)
+class _Found:
+    refs: list[RolloutRef] = field(default_factory=list)
+    skipped: list[SkippedFile] = field(default_factory=list)
+    threads: dict[str, IndexedThread] = field(default_factory=dict)
+    first_uuids: dict[str, str] = field(default_factory=dict)  # path → uuid of its first line
+
+
+class Discoverer:
+    """Carry out one discovery."""
+
+    def __init__(self, limit: int, cancel: CancelToken, listen: Listener) -> None:
+        self._limit = limit
+        self._cancel = cancel
+        self._listen = listen
+        self._seen = 0
+
+    def discover(self, specs: Sequence[SourceSpec]) -> Discovery:
+        """List the sessions of all folders. Raises `InputError` for a missing or unreadable one."""
+        found = _Found()
+        for spec in specs:
+            root = absolute(spec.path)
+            if Path(root).is_file():
+                self._take_file(str(Path(root).resolve()), found)
+            else:
+                self._take_folder(root, found)
+        refs = merge_duplicates(found.refs, found.skipped)
+        refs = [_with_row(ref, found.threads) for ref in refs]
+        refs = _mark_copies(refs, found.first_uuids)
+        refs.sort(key=lambda ref: (-ref.mtime_ns, ref.path, ref.thread_id or ""))
+        if len(refs) > self._limit:
+            found.skipped.append(
+                SkippedFile(
+                    refs[self._limit].path, f"older than the newest {self._limit} (scan_limit), and all after it"
+                )
+            )
+        return Discovery(tuple(refs[: self._limit]), tuple(found.skipped))
+
+    def _tick(self, path: str) -> None:
+        self._cancel.check()
+        self._seen += 1
+        if self._seen % _PROGRESS_EVERY == 0:
+            self._listen(ScanProgressed(self._seen, 0, path))
+
+    def _take_file(self, path: str, found: _Found) -> None:
+        with open_plain(path) as stream:
+            database = magic_of(stream) == SQLITE_MAGIC
+        if not database:
+            self._peek(path, "", found)
+            return
+        refs = list_threads(path)
+        if not refs:
+            raise InputError(
+                "this database holds no items of sessions", "name thread_history_*.sqlite, or a rollout file", path
+            )
+        found.refs.extend(refs)
+        found.threads.update(_threads_beside(path))
+
+    def _take_folder(self, root: str, found: _Found) -> None:
+        listing = list_folder(root, self._limit, self._tick)
+        found.skipped.extend(listing.skipped)
+        if listing.cut:
+            found.skipped.append(
+                SkippedFile(root, f"day folders before the newest {self._limit} sessions (scan_limit) were not listed")
+            )
+        for state in listing.states:
+            self._take_state(state, root, listing, found)
+        listing.rollouts.sort(reverse=True)
+        for _, thread_id, path in listing.rollouts[: max(self._limit * 2, 64)]:
+            self._tick(path)
+            self._add(path, thread_id, root, found)
+        for path in listing.others:
+            self._tick(path)
+            try:
+                self._peek(path, root, found)
+            except InputError as error:
+                found.skipped.append(SkippedFile(path, error.what))
+        for history in listing.histories:
+            try:
+                refs = list_threads(history)
+            except InputError as error:
+                found.skipped.append(SkippedFile(history, error.what))
+                continue
+            found.refs.extend(replace(ref, root=root) for ref in refs)
+
+    def _take_state(self, state: str, root: str, listing: Listing, found: _Found) -> None:
+        """Take what the index says, and the sessions it knows to be recent whose day folders are old."""
+        try:
+            threads = read_threads(state)
+        except InputError as error:
+            found.skipped.append(SkippedFile(state, error.what))
+            return
+        found.threads.update(threads)
+        known = {thread_id for _, thread_id, _ in listing.rollouts}
+        recent = sorted(threads.values(), key=lambda thread: -(thread.updated_at or 0))
+        for thread in recent[: self._limit]:
+            path = _below_home(thread.rollout_path, str(Path(state).parent))
+            if thread.id not in known and path and Path(path).is_file() and not _through_link(path, root):
+                self._add(path, thread.id, root, found)
+
+    def _peek(self, path: str, root: str, found: _Found) -> None:
+        peek = peek_session(path)
+        self._add(path, peek.thread_id, root, found, peek.agent)
+        if peek.first_uuid:
+            found.first_uuids[path] = peek.first_uuid
+
+    def _add(self, path: str, thread_id: str | None, root: str, found: _Found, agent: str = "codex") -> None:
+        try:
+            status = os.lstat(path)
+        except OSError as error:
+            found.skipped.append(SkippedFile(path, f"this file cannot be read ({error.strerror})"))
+            return
+        if stat.S_ISREG(status.st_mode):
+            found.refs.append(RolloutRef(agent, path, status.st_size, status.st_mtime_ns, thread_id, root))
+
+
+def absolute(path: str) -> str:
+    """Make a path absolute by its letters alone: a link in it stays visible as one."""
+    return os.path.abspath(Path(path).expanduser())  # noqa: PTH100 - Path.absolute keeps `..`
+
+
+def _with_row(ref: RolloutRef, threads: dict[str, IndexedThread]) -> RolloutRef:
+    thread = threads.get(ref.thread_id or "") if ref.agent == "codex" else None
+    return ref if thread is None else replace(ref, thread=thread.row)
+
+
+def _below_home(rollout_path: str, home: str) -> str | None:
+    """Return where a rollout of the index lies in this home; the index may come from another machine."""
+    parts = rollout_path.replace("\\", "/").split("/")
+    for index in range(len(parts) - 1, -1, -1):
+        if parts[index] in ("sessions", "archived_sessions"):
+            tail = parts[index:]
+            return None if ".." in tail or "" in tail else str(Path(home, *tail))
+    return None
+
+
+def _through_link(path: str, root: str) -> bool:
+    """Tell whether a folder between `root` and `path`, or the file, is a link."""
+    folder = path
+    while len(folder) > len(root):
+        if Path(folder).is_symlink():
+            return True
+        folder = str(Path(folder).parent)
+    return False
+
+
+def _threads_beside(history: str) -> dict[str, IndexedThread]:
+    """Return the rows of the state database that belongs to a history database: it lies beside it."""
+    folder = Path(history).parent
+    found = [match for match in (STATE_NAME.match(entry.name) for entry in folder.iterdir()) if match]
+    for name in (match[0] for match in sorted(found, key=lambda match: -int(match[1]))):
+        try:
+            return read_threads(str(folder / name))
+        except InputError:
+            continue
+    return {}
+
+
+def merge_duplicates(refs: Iterable[RolloutRef], skipped: list[SkippedFile]) -> list[RolloutRef]:
+    """Keep one reference per thread and list the others.
+
+    A file wins over database rows, a plain file over a compressed one, a live one over an archived one, then the
+    longer one, then the newer one.
+    """
+    kept: dict[tuple[str, str], RolloutRef] = {}
+    alone: list[RolloutRef] = []
+    for ref in refs:
+        if not ref.thread_id:
+            alone.append(ref)
+            continue
+        key = (ref.agent, ref.thread_id)
+        other = kept.get(key)
+        if other is None:
+            kept[key] = ref
+            continue
+        if other.path == ref.path:
+            continue
+        first, second = sorted((ref, other), key=_preference)
+        kept[key] = first
+        if not second.path.endswith(".sqlite"):
+            skipped.append(SkippedFile(second.path, f"the same thread as {first.path}"))
+    return [*kept.values(), *alone]
+
+
+def _preference(ref: RolloutRef) -> tuple[bool, bool, bool, int, int, str]:
+    archived = f"{os.sep}archived_sessions{os.sep}" in ref.path
+    return (
+        ref.path.endswith(".sqlite"),
+        ref.path.endswith(".zst"),
+        archived,
+        -ref.size,
+        -ref.mtime_ns,
+        ref.path,
+    )
+
+
+def _mark_copies(refs: list[RolloutRef], first_uuids: dict[str, str]) -> list[RolloutRef]:
+    """Name, for each transcript that opens with the line another one opens with, the older files of that line."""
+    groups: dict[str, list[RolloutRef]] = {}
+    for ref in refs:
+        if uuid := first_uuids.get(ref.path):
+            groups.setdefault(uuid, []).append(ref)
+    older: dict[str, tuple[str, ...]] = {}
+    for group in groups.values():
+        ordered = sorted(group, key=lambda ref: (ref.mtime_ns, ref.size, ref.path))
+        for index, ref in enumerate(ordered):
+            if index:
+                older[ref.path] = tuple(earlier.path for earlier in ordered[:index])
+    return [replace(ref, copied_from=older[ref.path]) if ref.path in older else ref for ref in refs]

@@ -1,0 +1,180 @@
+"""Read one file whole: recognise the format by what is in it, use every whole line, list every other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import Protocol
+
+import zstandard
+
+from ltmem_gui.domain.errors import InputError
+from ltmem_gui.domain.rollouts import Rollout, SkippedLine
+from ltmem_gui.sources.claude import ClaudeReader, looks_like_claude
+from ltmem_gui.sources.codex import CodexReader, looks_like_codex
+from ltmem_gui.sources.decoding import Record, record_of, text_of, uuids_in
+from ltmem_gui.sources.files import open_lines
+from ltmem_gui.sources.lines import Line, read_lines
+
+UNDECIDED_LINES = 1_000
+_ENDINGS = (".zst", ".jsonl", ".json")
+
+
+class Reader(Protocol):
+    """Collect records of one format."""
+
+    def feed(self, line: int, record: Record) -> None:
+        """Take one record."""
+        ...
+
+    def finish(self, path: str) -> Rollout:
+        """Return what was collected."""
+        ...
+
+
+@dataclass(slots=True)
+class _Damage:
+    skipped: list[SkippedLine] = field(default_factory=list)
+    tail: int | None = None
+    ended_early: bool = False
+    lines: int = 0
+
+
+def stem_of(path: str) -> str:
+    """Return a file's name without the endings of sessions."""
+    name = PurePath(path).name
+    for ending in _ENDINGS:
+        name = name.removesuffix(ending)
+    return name
+
+
+def read_session(path: str, foreign: frozenset[str] = frozenset()) -> Rollout:
+    """Read a session file. `foreign` holds uuids of lines that another file holds already.
+
+    Raises `InputError` when the file cannot be opened, is empty, or holds no session of a known agent.
+    """
+    damage = _Damage()
+    with open_lines(path) as stream:
+        modified = _modified(path)
+        reader = _read_all(_decoded(read_lines(stream), damage), path, foreign)
+    if reader is None:
+        raise _not_a_session(path, damage)
+    rollout = reader.finish(path)
+    return _with_damage(rollout, damage, modified)
+
+
+def _modified(path: str) -> int:
+    return int(os.lstat(path).st_mtime)
+
+
+def _decoded(lines: Iterator[Line], damage: _Damage) -> Iterator[tuple[int, Record]]:
+    try:
+        for line in lines:
+            damage.lines = line.number
+            if line.record is not None:
+                yield line.number, line.record
+            elif line.unfinished:
+                damage.tail = line.number
+            elif line.reason:
+                damage.skipped.append(SkippedLine(line.number, line.reason))
+    except (zstandard.ZstdError, EOFError):
+        damage.ended_early = True
+
+
+def _read_all(records: Iterator[tuple[int, Record]], path: str, foreign: frozenset[str]) -> Reader | None:
+    """Feed all records to the reader that the first telling record chooses; None when none tells."""
+    waiting: list[tuple[int, Record]] = []
+    reader: Reader | None = None
+    for number, record in records:
+        if reader is None:
+            waiting.append((number, record))
+            reader = choose_reader(record, path, foreign)
+            if reader is None:
+                if number > UNDECIDED_LINES:
+                    return None
+                continue
+            for early in waiting:
+                reader.feed(*early)
+            waiting.clear()
+        else:
+            reader.feed(number, record)
+    return reader
+
+
+def choose_reader(record: Record, path: str, foreign: frozenset[str] = frozenset()) -> Reader | None:
+    """Return a reader for the format that this record belongs to, None when it does not tell."""
+    stem = stem_of(path)
+    if looks_like_claude(record):
+        return ClaudeReader(stem, foreign)
+    if looks_like_codex(record):
+        ids = uuids_in(stem)
+        return CodexReader(ids[-1] if ids else None)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Peek:
+    """What the first lines of a file tell: agent, thread id where it is known, and the first line's uuid."""
+
+    agent: str
+    thread_id: str | None
+    first_uuid: str = ""
+
+
+def peek_session(path: str) -> Peek:
+    """Recognise a file by its first lines. Raises `InputError` when it is no session."""
+    damage = _Damage()
+    with open_lines(path) as stream:
+        for number, record in _decoded(read_lines(stream), damage):
+            if looks_like_claude(record):
+                found = _peek_claude(record, path)
+                if found:
+                    return found
+            elif looks_like_codex(record):
+                head = record_of(record.get("payload")) if "payload" in record else record
+                named = text_of(head.get("id")) if record.get("type") in (None, "session_meta") else ""
+                return Peek("codex", named or next(iter(uuids_in(stem_of(path))[-1:]), None))
+            if number > UNDECIDED_LINES:
+                break
+    raise _not_a_session(path, damage)
+
+
+def _peek_claude(record: Record, path: str) -> Peek | None:
+    session = text_of(record.get("sessionId"))
+    uuid = text_of(record.get("uuid"))
+    if not session or not uuid:
+        return None
+    stem = stem_of(path)
+    if record.get("isSidechain") is True and text_of(record.get("agentId")):
+        return Peek("claude", text_of(record.get("agentId")), uuid)
+    return Peek("claude", stem if uuids_in(stem) == [stem.lower()] else session, uuid)
+
+
+def _not_a_session(path: str, damage: _Damage) -> InputError:
+    if not damage.lines:
+        return InputError("this file is empty", "leave it out, or name another file", path)
+    if damage.ended_early:
+        return InputError("this compressed file is cut or damaged", "restore it from a copy, or leave it out", path)
+    what = "no line of this file is a record of a session that is known (Codex, Claude Code)"
+    if damage.tail is not None or damage.skipped:
+        first = damage.skipped[0] if damage.skipped else SkippedLine(damage.tail or 1, "unfinished")
+        what += f"; line {first.line} is {first.reason}"
+    return InputError(what, "name a rollout file, or the folder that holds rollouts", path)
+
+
+def _with_damage(rollout: Rollout, damage: _Damage, modified: int) -> Rollout:
+    warnings = list(rollout.warnings)
+    if damage.ended_early:
+        warnings.append(f"the compressed file ends early, after line {damage.lines}")
+    if not any(item.kind == "message" for item in rollout.items):
+        warnings.append(f"{damage.lines} lines and no message: nothing can be learnt from this session")
+    return replace(
+        rollout,
+        updated_at=rollout.updated_at if rollout.updated_at is not None else modified,
+        archived="archived_sessions" in PurePath(rollout.path).parts,
+        skipped_lines=tuple(damage.skipped),
+        incomplete_tail_line=damage.tail,
+        warnings=tuple(warnings),
+    )
