@@ -76,9 +76,9 @@ class CitationEntry:
 
 @dataclass(frozen=True, slots=True)
 class RejectedLine:
-    """A line inside a block that is no citation, and why."""
+    """A line inside a block that is no citation, and why; where it stands makes no difference to equality."""
 
-    line: int
+    line: int = field(compare=False)
     text: str
     reason: str
 
@@ -230,8 +230,6 @@ class _LineCounter:
         self._line = 1
 
     def line_of(self, position: int) -> int:
-        if position < self._at:
-            self._at, self._line = 0, 1
         self._line += self._text.count("\n", self._at, position)
         self._at = position
         return self._line
@@ -294,8 +292,13 @@ def _trimmed(text: str) -> str:
     return text.strip(WHITE_SPACE)
 
 
+def defuse(text: str) -> str:
+    """Return the text with protocol tags made harmless, so that quoted text opens and closes no block."""
+    return _TAG.sub("‹", text)
+
+
 def _one_line(text: str) -> str:
-    return _trimmed(_TAG.sub("‹", text.replace("\n", " ")))
+    return _trimmed(defuse(text.replace("\n", " ")))
 
 
 def _without(text: str, opening: str, closing: str) -> str:

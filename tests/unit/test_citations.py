@@ -102,7 +102,7 @@ def test_entries_know_their_session_claim_and_place() -> None:
 def test_lines_are_those_of_the_file() -> None:
     text = "one\r\ntwo\u2028same\n" + block("a:1-2|note=[x]", "", "bad") + "\n\n" + block("b:3-4|note=[y]")
     parsed = parse(text)
-    assert [(e.path, e.line) for e in parsed.entries] == [("a", 4), ("b", 9)]
+    assert [(e.path, e.line) for e in parsed.entries] == [("a", 4), ("b", 10)]
     assert [(r.line, r.text) for r in parsed.rejected] == [(6, "bad")]
 
 

@@ -1,0 +1,338 @@
+"""Merge what the outputs say now into the blocks that are there: minimal churn, and a person's own lines stay.
+
+A bullet of ours carries `[cK]`, and the note of entry cK begins with its first words. So, without any other record:
+
+- a bullet whose words are those of its note is ours: it follows its evidence and goes when the evidence goes;
+- a bullet whose words differ was edited by a person: it stays as edited while its evidence lives;
+- an entry without a bullet was struck by a person: that place is not quoted again;
+- a line without a citation was written by a person, or by a model: it stays, unless every task it names is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from ltmem_gui.domain.citations import CitationEntry, ParsedCitations, unique_ids
+from ltmem_gui.domain.memory_document import (
+    SECTION_ORDER,
+    Bullet,
+    FileReference,
+    Group,
+    Loose,
+    Section,
+    Task,
+)
+from ltmem_gui.llm.builtin.consolidation_claims import ClaimIndex, Statement, disagreements
+from ltmem_gui.llm.builtin.consolidation_groups import SUMMARIES, DerivedGroup, DerivedTask, date_of
+
+NOTE_LENGTH = 72
+STRUCK_NOTE = "removed by hand"
+_NEWEST, _OLDER = "newest of {} that disagree", "older"
+
+
+@dataclass(frozen=True, slots=True)
+class Living:
+    """What may be cited: living thread ids, path → number of lines, and texts a person refused."""
+
+    threads: frozenset[str]
+    lines: Mapping[str, int]
+    paths: Mapping[str, str]
+    refused: frozenset[str]
+
+    def resolves(self, entry: CitationEntry) -> bool:
+        """Tell whether the cited lines are there."""
+        if entry.thread_id is not None:
+            return entry.thread_id in self.threads and entry.status == "ok"
+        return entry.status == "ok" and entry.end <= self.lines.get(entry.path, 0)
+
+
+@dataclass(slots=True)
+class _Row:
+    """One bullet or loose lines of a section, while the block is put together."""
+
+    item: Bullet | Loose
+    claim: int | None = None
+    old_number: int | None = None
+    kept_entries: tuple[CitationEntry, ...] = ()
+    by_hand: bool = False
+    suffix: str = ""
+
+
+@dataclass(slots=True)
+class _Draft:
+    tasks: list[Task] = field(default_factory=list[Task])
+    number_of: dict[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
+    renumbered: dict[int, int] = field(default_factory=dict[int, int])
+    sections: dict[str, list[_Row]] = field(default_factory=dict[str, list[_Row]])
+    placed: set[int] = field(default_factory=set[int])
+    struck: list[CitationEntry] = field(default_factory=list[CitationEntry])
+
+
+def refused_lines(texts: Iterable[str]) -> frozenset[str]:
+    """Return the comparable form of every line of the refused texts."""
+    lines = (line for text in texts for line in text.split("\n"))
+    return frozenset(filter(None, (_plain(line) for line in lines)))
+
+
+def merge_group(old: Group | None, derived: DerivedGroup | None, title: str, living: Living) -> Group | None:
+    """Return the block as it should be, None when nothing is left of it."""
+    draft = _Draft()
+    source = derived or DerivedGroup("", "")
+    _place_tasks(draft, old, source, living)
+    if old is not None:
+        _place_old(draft, old, source.claims, living)
+    _place_new(draft, source.claims, living)
+    _mark_disagreements(draft, source.claims)
+    kept = [rows for rows in draft.sections.values() if rows]
+    if not draft.tasks and not kept:
+        return None
+    sections, cited = _number(draft, source.claims, old, living)
+    threads = [thread for thread, _ in draft.number_of]
+    threads += [entry.thread_id or living.paths.get(entry.path, "") for entry in cited.entries]
+    if old is not None and not old.entries_by_claim:
+        threads += [item for item in old.citations.rollout_ids if item in living.threads]
+    ids = unique_ids(sorted(threads))
+    rejected = old.citations.rejected if old else ()
+    cited = ParsedCitations(cited.entries, ids if cited.entries or rejected else (), rejected)
+    header = old.header if old is not None else _header(source, title)
+    return Group(title, header, tuple(draft.tasks), sections, cited)
+
+
+def _header(group: DerivedGroup, title: str) -> tuple[str, ...]:
+    return (
+        f"scope: work in {title}: how this person wants it done, what is known to hold there, what went wrong before",
+        f"applies_to: cwd={group.cwd}; reuse_rule=this folder and its subfolders; elsewhere check first",
+    )
+
+
+# --- tasks ---
+
+
+def _place_tasks(draft: _Draft, old: Group | None, derived: DerivedGroup, living: Living) -> None:
+    waiting: dict[str, list[DerivedTask]] = {}
+    for task in derived.tasks:
+        waiting.setdefault(task.thread_id, []).append(task)
+    ours = old is not None and bool(old.entries_by_claim)
+    for task in old.tasks if old else ():
+        kept = _keep_task(draft, task, waiting, ours, living)
+        if kept is not None:
+            draft.tasks.append(replace(kept, number=len(draft.tasks) + 1))
+            draft.renumbered[task.number] = len(draft.tasks)
+    for task in derived.tasks:
+        if task in waiting.get(task.thread_id, ()) and _plain(_file_line(task)) not in living.refused:
+            draft.tasks.append(_render_task(task, len(draft.tasks) + 1))
+            draft.number_of[task.thread_id, task.ordinal] = len(draft.tasks)
+
+
+def _keep_task(
+    draft: _Draft, task: Task, waiting: dict[str, list[DerivedTask]], ours: bool, living: Living
+) -> Task | None:
+    """Return the task with its living files only; None when all its files are gone."""
+    number = len(draft.tasks) + 1
+    files: list[FileReference] = []
+    mine: list[DerivedTask] = []
+    for reference in task.files:
+        thread = reference.thread_id or living.paths.get(reference.path, "")
+        if thread in living.threads:
+            fresh = waiting.get(thread)
+            if fresh:
+                mine.append(fresh.pop(0))
+                draft.number_of[thread, mine[-1].ordinal] = number
+                files.append(mine[-1].reference)
+            elif not ours and reference.path in living.lines:
+                files.append(reference)
+        elif reference.path in living.lines or not (reference.thread_id or reference.path.startswith(SUMMARIES)):
+            files.append(reference)
+    if task.files and not files:
+        return None
+    if ours and len(files) == 1 and mine:
+        return replace(_render_task(mine[0], number), extra=task.extra)
+    return replace(task, files=tuple(files))
+
+
+def _render_task(task: DerivedTask, number: int) -> Task:
+    return Task(number, task.heading, (task.reference,), (f"- {', '.join(task.keywords)}",))
+
+
+def _file_line(task: DerivedTask) -> str:
+    return f"- {task.reference.path} ({task.reference.note})"
+
+
+# --- bullets that are there ---
+
+
+def _place_old(draft: _Draft, old: Group, claims: ClaimIndex, living: Living) -> None:
+    entries = old.entries_by_claim
+    named = {number for s in old.sections for item in s.items if isinstance(item, Bullet) for number in item.claims}
+    unnamed = [e for e in old.citations.entries if e.claim is not None and e.claim not in named]
+    plain = [e for e in old.citations.entries if e.claim is None]
+    draft.struck = [replace(e, note=STRUCK_NOTE) for e in unnamed if living.resolves(e)]
+    draft.struck += [e for e in plain if living.resolves(e)]
+    struck = {e.location for e in draft.struck if e.note == STRUCK_NOTE}
+    places = _by_location(claims)
+    gone = {place for place, position in places.items() if place in struck and _all_struck(claims, position, struck)}
+    draft.placed |= {places[place] for place in gone}
+    for section in old.sections:
+        rows = draft.sections.setdefault(section.title, [])
+        for item in section.items:
+            row = _keep_item(draft, item, entries, claims, places, living)
+            if row is not None and row.claim is not None and not row.by_hand:
+                claim = claims.claims[row.claim]
+                if claim.section != section.title:
+                    draft.placed.discard(row.claim)
+                    continue
+            if row is not None:
+                rows.append(row)
+
+
+def _keep_item(
+    draft: _Draft,
+    item: Bullet | Loose,
+    entries: Mapping[int, tuple[CitationEntry, ...]],
+    claims: ClaimIndex,
+    places: Mapping[str, int],
+    living: Living,
+) -> _Row | None:
+    if isinstance(item, Loose):
+        return _Row(item)
+    cited = [entry for number in item.claims for entry in entries.get(number, ())]
+    number = min(item.claims, default=None)
+    text = without_suffix(item.text)
+    found = claims.find(text)
+    if found in draft.placed:
+        found = None
+    if not cited:
+        gone = bool(item.tasks) and not any(task in draft.renumbered for task in item.tasks)
+        if gone and not (found is not None):
+            return None
+        if found is not None:
+            draft.placed.add(found)
+        return _Row(item, found, number, by_hand=True)
+    if any(_is_note_of(entry, text) for entry in cited):
+        if found is None:
+            return None
+        draft.placed.add(found)
+        return _Row(item, found, number)
+    same_place = (places[e.location] for e in cited if e.location in places)
+    position = next((p for p in same_place if p not in draft.placed), None)
+    if position is not None:
+        draft.placed.add(position)
+        return _Row(item, position, number, by_hand=True)
+    alive = tuple(replace(entry, note="") for entry in cited if living.resolves(entry))
+    return _Row(item, None, number, alive, by_hand=True) if alive else None
+
+
+def _by_location(claims: ClaimIndex) -> dict[str, int]:
+    return {entry.location: i for i, claim in enumerate(claims.claims) for entry in claim.entries}
+
+
+def _all_struck(claims: ClaimIndex, position: int, struck: set[str]) -> bool:
+    return all(entry.location in struck for entry in claims.claims[position].entries)
+
+
+def _is_note_of(entry: CitationEntry, text: str) -> bool:
+    """Tell whether the note holds the first words of the text: the bullet is as it was written."""
+    original = entry.note.partition(" ")[2]
+    return original == note_text(text)
+
+
+# --- new bullets, disagreements, numbers ---
+
+
+def _place_new(draft: _Draft, claims: ClaimIndex, living: Living) -> None:
+    new: dict[str, list[_Row]] = {}
+    for position, claim in enumerate(claims.claims):
+        known = any((s.thread_id, s.task) in draft.number_of for s in claim.supports)
+        if position in draft.placed or not known or _plain(claim.text) in living.refused:
+            continue
+        draft.placed.add(position)
+        new.setdefault(claim.section, []).append(_Row(Bullet(claim.text), position))
+    for section, rows in new.items():
+        draft.sections[section] = [*reversed(rows), *draft.sections.get(section, [])]
+
+
+def _mark_disagreements(draft: _Draft, claims: ClaimIndex) -> None:
+    rows = {row.claim: row for rows in draft.sections.values() for row in rows if row.claim is not None}
+    order = sorted(rows)
+    for cluster in disagreements([claims.claims[position] for position in order]):
+        members = [rows[order[index]] for index in cluster if not rows[order[index]].by_hand]
+        if len(members) < 2:
+            continue
+        section = next(s for s in draft.sections.values() if members[0] in s)
+        first = min(section.index(row) for row in members if row in section)
+        for rank, row in enumerate(members):
+            claim = claims.claims[row.claim or 0]
+            word = _OLDER if rank else _NEWEST.format(len(members))
+            row.suffix = f" ({date_of(claim.newest)}, {word})"
+        rest = [row for row in section if row not in members]
+        at = sum(1 for row in section[:first] if row not in members)
+        section[:] = [*rest[:at], *members, *rest[at:]]
+
+
+def without_suffix(text: str) -> str:
+    """Return a bullet's text without the remark that it disagrees with another."""
+    if not text.endswith((f", {_OLDER})", " that disagree)")):
+        return text
+    return text[: text.rindex(" (")]
+
+
+def _number(
+    draft: _Draft, claims: ClaimIndex, old: Group | None, living: Living
+) -> tuple[tuple[Section, ...], ParsedCitations]:
+    rows = [row for section in draft.sections.values() for row in section if isinstance(row.item, Bullet)]
+    cited = [row for row in rows if row.claim is not None or row.kept_entries]
+    cited.sort(key=lambda row: (row.old_number is None, row.old_number or 0, -1 if row.claim is None else row.claim))
+    numbers = {id(row): number for number, row in enumerate(cited, 1)}
+    entries: list[CitationEntry] = []
+    for row in cited:
+        claim = claims.claims[row.claim] if row.claim is not None else None
+        text = claim.text if claim else _original(old, row) or without_suffix(_bullet(row).text)
+        note = f"c{numbers[id(row)]} {note_text(text)}"
+        places = claim.entries if claim else row.kept_entries
+        entries += [replace(entry, note=note) for entry in places if living.resolves(entry)]
+    entries += draft.struck
+    sections: list[Section] = []
+    titles = [*SECTION_ORDER, *(title for title in draft.sections if title not in SECTION_ORDER)]
+    for title in titles:
+        items = tuple(_finish(row, draft, claims, numbers) for row in draft.sections.get(title, ()))
+        if items:
+            sections.append(Section(title, items))
+    return tuple(sections), ParsedCitations(tuple(entries))
+
+
+def _finish(row: _Row, draft: _Draft, claims: ClaimIndex, numbers: Mapping[int, int]) -> Bullet | Loose:
+    if isinstance(row.item, Loose):
+        return row.item
+    claim = claims.claims[row.claim] if row.claim is not None else None
+    own = {draft.renumbered[number] for number in row.item.tasks if number in draft.renumbered}
+    if claim is not None:
+        supported = {draft.number_of.get((s.thread_id, s.task)) for s in claim.supports} - {None}
+        own = supported | (own if row.by_hand else set())  # type: ignore[operator]
+    marks = (numbers[id(row)],) if id(row) in numbers else ()
+    text = row.item.text if row.by_hand or claim is None else claim.text + row.suffix
+    return Bullet(text, tuple(sorted(own)), marks, row.item.more)  # type: ignore[type-var]
+
+
+def _original(old: Group | None, row: _Row) -> str:
+    """Return the words the evidence was quoted with before a person edited the bullet."""
+    if old is None or row.old_number is None:
+        return ""
+    entries = old.entries_by_claim.get(row.old_number, ())
+    return entries[0].note.partition(" ")[2] if entries else ""
+
+
+def _bullet(row: _Row) -> Bullet:
+    assert isinstance(row.item, Bullet)
+    return row.item
+
+
+def note_text(text: str) -> str:
+    """Return the first words of a statement, as the notes of its citations hold them."""
+    return text if len(text) <= NOTE_LENGTH else text[: NOTE_LENGTH - 1].rstrip() + "…"
+
+
+def _plain(line: str) -> str:
+    text = line.strip().removeprefix("- ")
+    head, _, _ = text.partition(" [Task ")
+    return Statement(without_suffix(head.strip())).joined

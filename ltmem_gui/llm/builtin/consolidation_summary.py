@@ -1,0 +1,247 @@
+"""`memory_summary.md`: what a future agent reads first (reference §8.5).
+
+The reader sees at most 10,000 bytes of it, head and tail, so the text is made to fit: what does not fit moves from
+the recent days into the older topics, then loses detail; every task group stays named. It is derived from the blocks
+of `MEMORY.md`; only a person's own lines of the first three sections are taken over from the file that is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ltmem_gui.domain.memory_document import (
+    FAILURES,
+    KNOWLEDGE,
+    PREFERENCES,
+    Bullet,
+    Document,
+    Group,
+    Task,
+    split_reference,
+)
+from ltmem_gui.domain.memory_summary import GENERAL_TIPS, INDEX, OLDER_TOPICS, PROFILE, SUMMARY_BYTES, VERSION_LINE
+from ltmem_gui.llm.builtin.consolidation_claims import Statement, same
+from ltmem_gui.llm.builtin.consolidation_merge import without_suffix
+
+RECENT_DAYS = 3
+MAX_PREFERENCES, PREFERENCE_BYTES = 30, 3_000
+MAX_TIPS, TIP_BYTES = 15, 1_600
+_PROFILE_START = "Works on "
+_MAX_NAMES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """How much detail the index shows."""
+
+    topics: int
+    learnings: int
+    text: int
+    older_titles: int
+
+
+_LEVELS = (
+    _Level(100, 2, 120, 3),
+    _Level(5, 1, 120, 3),
+    _Level(3, 1, 90, 2),
+    _Level(2, 0, 80, 1),
+    _Level(1, 0, 60, 1),
+    _Level(0, 0, 60, 1),
+    _Level(0, 0, 40, 0),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One statement with the projects it was found in."""
+
+    text: str
+    projects: tuple[str, ...]
+    weight: int
+    order: int
+
+
+def render_summary(document: Document, *, existing: str, before: Document) -> str:
+    """Return the file for the blocks of `document`.
+
+    `existing` is the file that is there; its lines that say what `before` (the `MEMORY.md` that is there) or
+    `document` says are ours, the others a person's.
+    """
+    known = [Statement(text) for text in _texts((*before.groups, *document.groups))]
+    own = _own_lines(existing, known)
+    groups = document.groups
+    lines = [VERSION_LINE, "", PROFILE, "", *_profile(groups), *own[PROFILE]]
+    preferences = _collect(groups, (PREFERENCES,))
+    lines += ["", f"## {PREFERENCES}", "", *_bullets(preferences, MAX_PREFERENCES, PREFERENCE_BYTES)]
+    lines += own[f"## {PREFERENCES}"]
+    tips = [line for line in _collect(groups, (FAILURES, KNOWLEDGE)) if not _is_in(line.text, preferences)]
+    lines += ["", GENERAL_TIPS, "", *_bullets(tips, MAX_TIPS, TIP_BYTES), *own[GENERAL_TIPS], "", INDEX]
+    used = len("\n".join(lines).encode("utf-8", "surrogateescape")) + 1
+    index: list[str] = []
+    for level in _LEVELS:
+        index = _index(groups, level)
+        if used + len("\n".join(index).encode("utf-8", "surrogateescape")) + 1 <= SUMMARY_BYTES:
+            break
+    return _squeeze([*lines, *index])
+
+
+def _squeeze(lines: Sequence[str]) -> str:
+    kept: list[str] = []
+    for line in lines:
+        if line or (kept and kept[-1]):
+            kept.append(line)
+    while kept and not kept[-1]:
+        kept.pop()
+    return "\n".join(kept) + "\n"
+
+
+def _texts(groups: Iterable[Group]) -> list[str]:
+    return [without_suffix(item.text) for group in groups for item in _all_bullets(group)]
+
+
+def _all_bullets(group: Group) -> list[Bullet]:
+    return [item for section in group.sections for item in section.items if isinstance(item, Bullet)]
+
+
+def _own_lines(existing: str, known: Sequence[Statement]) -> dict[str, list[str]]:
+    """Return the lines a person wrote, by heading; nothing of a file with a wrong first line."""
+    own: dict[str, list[str]] = {PROFILE: [], f"## {PREFERENCES}": [], GENERAL_TIPS: []}
+    lines = existing.split("\n")
+    if lines[0] != VERSION_LINE:
+        return own
+    by_key: dict[tuple[str, ...], list[Statement]] = {}
+    for statement in known:
+        by_key.setdefault(statement.key, []).append(statement)
+    current = ""
+    for line in lines[1:]:
+        if line.startswith("## "):
+            current = line.strip()
+        elif current in own and line.strip() and not _is_ours(line, by_key):
+            own[current].append(line)
+    return own
+
+
+def _is_ours(line: str, by_key: dict[tuple[str, ...], list[Statement]]) -> bool:
+    if line.startswith(_PROFILE_START):
+        return True
+    text = split_reference(line.removeprefix("- "))[0]
+    for candidate in (text, text.rpartition(" (")[0]):
+        statement = Statement(candidate)
+        if candidate and any(same(statement, other) for other in by_key.get(statement.key, ())):
+            return True
+    return False
+
+
+def _profile(groups: Sequence[Group]) -> list[str]:
+    names = sorted((group.title for group in groups if group.cwd), key=str.casefold)
+    if not names:
+        return []
+    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    count = "1 project" if len(names) == 1 else f"{len(names)} projects"
+    return [f"{_PROFILE_START}{count}: {', '.join(names[:_MAX_NAMES])}{more}."]
+
+
+def _collect(groups: Sequence[Group], sections: tuple[str, ...]) -> list[_Line]:
+    """Return statements, those of many projects and many sessions first; superseded ones are left out."""
+    found: dict[tuple[str, ...], list[tuple[Statement, _Line]]] = {}
+    order = 0
+    for group in groups:
+        for section in group.sections:
+            for item in section.items if section.title in sections else ():
+                if not isinstance(item, Bullet) or item.text.endswith(", older)"):
+                    continue
+                order += 1
+                _merge_line(found, without_suffix(item.text), group, max(len(item.tasks), 1), order)
+    lines = [line for entries in found.values() for _, line in entries]
+    return sorted(lines, key=lambda line: (-_rank(line), -len(line.projects), -line.weight, line.order))
+
+
+def _rank(line: _Line) -> int:
+    return 1 if line.text.startswith("[ad-hoc note]") else 0
+
+
+def _merge_line(
+    found: dict[tuple[str, ...], list[tuple[Statement, _Line]]], text: str, group: Group, weight: int, order: int
+) -> None:
+    statement = Statement(text)
+    entries = found.setdefault(statement.key, [])
+    for index, (other, line) in enumerate(entries):
+        if same(statement, other):
+            projects = tuple(dict.fromkeys((*line.projects, group.title)))
+            entries[index] = (other, _Line(line.text, projects, line.weight + weight, line.order))
+            return
+    entries.append((statement, _Line(text, (group.title,), weight, order)))
+
+
+def _is_in(text: str, lines: Iterable[_Line]) -> bool:
+    return any(line.text == text for line in lines)
+
+
+def _bullets(lines: Sequence[_Line], count: int, budget: int) -> list[str]:
+    bullets: list[str] = []
+    for line in lines[:count]:
+        where = line.projects[0] if len(line.projects) == 1 else f"{len(line.projects)} projects"
+        if 1 < len(line.projects) <= 3:
+            where = ", ".join(line.projects)
+        bullet = f"- {_cut(line.text, 220)}" if _rank(line) else f"- {_cut(line.text, 220)} ({where})"
+        budget -= len(bullet.encode("utf-8", "surrogateescape")) + 1
+        if budget < 0:
+            break
+        bullets.append(bullet)
+    return bullets
+
+
+def _day(task: Task) -> str:
+    return max((reference.attributes.get("updated_at", "")[:10] for reference in task.files), default="")
+
+
+def _index(groups: Sequence[Group], level: _Level) -> list[str]:
+    days = sorted({_day(task) for group in groups for task in group.tasks} - {""}, reverse=True)[:RECENT_DAYS]
+    lines: list[str] = []
+    older: list[str] = []
+    for group in groups:
+        shown: list[Task] = []
+        part: list[str] = []
+        for day in days:
+            tasks = [task for task in reversed(group.tasks) if _day(task) == day][: level.topics]
+            if tasks:
+                part += ["", f"#### {day}", ""]
+                for task in tasks:
+                    part += _topic(group, task, level)
+                shown += tasks
+        if part:
+            lines += ["", f"### {_scope(group)}", *part]
+        rest = [task for task in reversed(group.tasks) if task not in shown]
+        if rest or not part:
+            older += ["", f"#### {_scope(group)}", "", *_older(group, rest, level)]
+    return [*lines, *(["", OLDER_TOPICS, *older] if older else [])]
+
+
+def _scope(group: Group) -> str:
+    return group.cwd if group.cwd and group.cwd != "unknown" and group.cwd != "any" else group.title
+
+
+def _topic(group: Group, task: Task, level: _Level) -> list[str]:
+    bullets = [b for b in _all_bullets(group) if task.number in b.tasks and not b.text.endswith(", older)")]
+    lines = [f"- {_cut(task.title, level.text)}: {', '.join(_keywords([task], 5))}"]
+    lines.append(f"  - desc: {group.title}, Task {task.number} in MEMORY.md")
+    learnings = "; ".join(_cut(without_suffix(b.text), level.text) for b in bullets[: level.learnings])
+    return [*lines, f"  - learnings: {learnings}"] if learnings else lines
+
+
+def _older(group: Group, tasks: Sequence[Task], level: _Level) -> list[str]:
+    titles = "; ".join(_cut(task.title, level.text) for task in tasks[: level.older_titles])
+    count = f"{len(tasks)} task{'' if len(tasks) == 1 else 's'}"
+    words = ", ".join(_keywords(tasks, 6 if level.older_titles > 1 else 3))
+    head = f"- {group.title}: {words}" if words else f"- {group.title}"
+    return [head, f"  - desc: {count} in MEMORY.md" + (f", newest: {titles}" if titles else "")]
+
+
+def _keywords(tasks: Sequence[Task], count: int) -> list[str]:
+    words = (word.strip() for task in tasks for line in task.keywords for word in line.removeprefix("- ").split(","))
+    return list({word.casefold(): word for word in words if word}.values())[:count]
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
