@@ -1,0 +1,213 @@
+"""Assignments in any syntax: a name that announces a secret, a separator, and a value that can be one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from ltmem_gui.domain.redaction import kinds
+from ltmem_gui.domain.redaction.literals import Literal, read_literal
+from ltmem_gui.domain.redaction.names import LOOSE, STEMS, name_kind
+from ltmem_gui.domain.redaction.values import (
+    is_dummy,
+    is_reference,
+    looks_random,
+    passphrase_like,
+    password_like,
+    random_share,
+)
+from ltmem_gui.domain.redaction.vendors import occurrences
+from ltmem_gui.domain.secrets import SecretFinding
+
+_NAME: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+_LONGEST_NAME: Final = 64
+_PIECE: Final = 65_536
+_AFTER: Final = re.compile(
+    r"""
+    (?P<quote>\\*["'`]|&quot;|&\#39;|\*\*|__)?
+    (?P<bracket>\s?[\])])?
+    (?P<type>\s{0,4}:\s{0,4}[A-Za-z_][\w.\[\], |<>?]{0,48}?(?=\s{0,4}=\s{0,4}[^\s=]))?
+    (?:\s{0,24}(?P<sep>=>|:=|\?=|\|\|=|===?|!==?|=|::?|：|->|→|<-|\||,|>|\()|(?P<blank>\s{1,4}))
+    (?P<space>[ \t]{0,24})
+    """,
+    re.VERBOSE,
+)
+_SCHEME: Final = re.compile(
+    r"(?i)(?:bearer|basic|token|apikey|api-key|bot|digest|negotiate|ssws|key|oauth)[ ]+(?=[^\s=:])"
+)
+_NEXT_LINE: Final = re.compile(r"(?:\\?\r?\n|\\r\\n|\\n)[ \t]{0,40}(?=\\*[\"'])|(?:[>|][+-]?)\r?\n[ \t]{1,40}(?=\S)")
+_ENV_LINE: Final = re.compile(r"(?:^|[\n\r\"'`]|\\n|-e |--env |--set |ENV |export |setx? |\bARG |[+\-] ?|\$ )\s*\Z")
+_SHELL_NAME: Final = re.compile(r"[A-Z][A-Z0-9_]*\Z")
+
+
+def lowered(text: str) -> str:
+    """Return the text in lower case with every code point at its place."""
+    pieces: list[str] = []
+    for start in range(0, len(text), _PIECE):
+        piece = text[start : start + _PIECE]
+        low = piece.lower()
+        pieces.append(low if len(low) == len(piece) else piece.replace("\u0130", "I").lower())
+    return "".join(pieces)
+
+
+def assignment_findings(text: str, low: str) -> Iterator[SecretFinding]:
+    """Yield values assigned to names that announce a secret."""
+    done: set[int] = set()
+    for stem in STEMS:
+        for at in occurrences(low, stem):
+            end = _name_end(text, at + len(stem))
+            if end in done:
+                continue
+            after = _AFTER.match(text, end)
+            if after is None:
+                continue
+            done.add(end)
+            start = _name_start(text, at)
+            name = text[start:end].strip(".-")
+            kind = name_kind(name) if len(name) <= _LONGEST_NAME else None
+            if kind is not None:
+                found = _judge(text, start, end, after, kind)
+                if found is not None:
+                    yield found
+
+
+def _name_start(text: str, at: int) -> int:
+    left = max(0, at - _LONGEST_NAME)
+    start = at - (at - left - len(text[left:at].rstrip(_NAME)))
+    return start + 1 if start < at and text[start] in "ntr" and text[max(0, start - 1)] == "\\" else start
+
+
+def _name_end(text: str, at: int) -> int:
+    piece = text[at : at + _LONGEST_NAME]
+    return at + len(piece) - len(piece.lstrip(_NAME))
+
+
+def _judge(text: str, start: int, end: int, after: re.Match[str], kind: str) -> SecretFinding | None:
+    name = text[start:end]
+    separator = after.group("sep")
+    position = after.end()
+    before = text[max(0, start - 12) : start]
+    if separator is None or (separator == ":" and before.rstrip(_NAME).endswith("//")):
+        return None
+    if separator == ">":
+        return _element(text, position, kind, name, before)
+    if separator in (",", "(", "==", "===", "!=", "!==", "|"):
+        literal = read_literal(text, position)
+        if literal is None:
+            return None
+        if separator == "|":
+            return _finding(text, literal, kind, name, strict=True)
+        if not literal.quoted or (separator == "," and after.group("quote") is None):
+            return None
+        return _finding(text, literal, kind, name, strict=separator != "(" or kind != kinds.PASSWORD)
+    moved = _NEXT_LINE.match(text, position)
+    position = moved.end() if moved is not None else position
+    if text[position : position + 1] == "(" and text[position + 1 : position + 2] in "\"'\n ":
+        inside = re.compile(r"\(\s{0,20}").match(text, position)
+        position = inside.end() if inside is not None else position
+    scheme = _SCHEME.match(text, position)
+    line = separator == "=" and not after.group("space") and _ENV_LINE.search(before) is not None
+    quote = read_literal(text, position, line=line)
+    if quote is not None and quote.quoted and (inner := _SCHEME.match(text, quote.start)) is not None:
+        quote = Literal(min(inner.end(), quote.end), quote.end, quote.quote)
+    elif scheme is not None:
+        quote = read_literal(text, scheme.end(), line=line)
+    if quote is None:
+        return None
+    shell = line and _SHELL_NAME.match(name.rpartition(".")[2]) is not None
+    return _finding(text, quote, kind, name, shell=shell)
+
+
+def _element(text: str, position: int, kind: str, name: str, before: str) -> SecretFinding | None:
+    """Judge `<password>value</password>`."""
+    if not before.rstrip(_NAME).endswith(("<", ":")):
+        return None
+    close = text.find("<", position, position + 4096)
+    if close < 0 or not text.startswith("</", close):
+        return None
+    body = text[position:close]
+    left = position + len(body) - len(body.lstrip())
+    literal = Literal(left, left + len(body.strip()), ">")
+    return _finding(text, literal, kind, name)
+
+
+def _finding(
+    text: str,
+    literal: Literal,
+    kind: str,
+    name: str,
+    *,
+    strict: bool = False,
+    shell: bool = False,
+) -> SecretFinding | None:
+    value = text[literal.start : literal.end]
+    if not acceptable(value, kind, name, quoted=literal.quoted, strict=strict, shell=shell):
+        return None
+    return SecretFinding(literal.start, literal.end, kinds.API_KEY if kind == LOOSE else kind, kinds.LAYER)
+
+
+def acceptable(
+    value: str,
+    kind: str,
+    name: str,
+    *,
+    quoted: bool,
+    strict: bool = False,
+    shell: bool = False,
+) -> bool:
+    """Tell whether a value can be the secret that its name announces.
+
+    `shell` marks `NAME=value` of env files and shells, where nothing but a value can stand; `strict` asks for a random
+    look whatever the name.
+    """
+    if len(value) < 4 or len(value) > 8192 or is_dummy(value) or "[REDACTED" in value:
+        return False
+    if not (quoted and kind == kinds.PASSWORD) and is_reference(value):
+        return False
+    if quoted and (is_reference(value) and not looks_random(value, 12)):
+        return False
+    if kind == LOOSE:
+        return _loose(value, name, shell=shell)
+    if kind == kinds.PASSWORD and not strict:
+        return _password(value, quoted=quoted, shell=shell)
+    if kind == kinds.SECRET and passphrase_like(value):
+        return True
+    if " " in value and quoted:
+        return False
+    least = 8 if quoted or shell else 10
+    return looks_random(value, least) or (
+        kind == kinds.PASSWORD and password_like(value, quoted=False) and _mixed(value)
+    )
+
+
+def _loose(value: str, name: str, *, shell: bool) -> bool:
+    if not looks_random(value, 20) or " " in value:
+        return False
+    if re.search(r"(?:^|[-_:.])[0-9a-f]{32,64}$", value):
+        return shell and name.isupper() and re.fullmatch(r"[0-9a-f]+", value) is not None
+    return random_share(value) >= 0.8 and sum(c.isdigit() for c in value) >= 2
+
+
+def _password(value: str, *, quoted: bool, shell: bool) -> bool:
+    if passphrase_like(value) and quoted:
+        return True
+    if value.lower().startswith(("pass", "pwd", "self", "secret")) and not re.search(r"[^\w.]", value) and not quoted:
+        return sum(c.isdigit() for c in value) >= 3
+    if password_like(value, quoted=quoted or shell):
+        return True
+    return shell and len(value) >= 8 and looks_random(value, 8)
+
+
+def _mixed(value: str) -> bool:
+    return (
+        sum(
+            (
+                any(c.islower() for c in value),
+                any(c.isupper() for c in value),
+                any(c.isdigit() for c in value),
+                any(not c.isalnum() for c in value),
+            )
+        )
+        >= 3
+    )
