@@ -1,7 +1,7 @@
 """Apply a selection to the bytes of one file: base plus exactly the accepted hunks, byte for byte (invariant I3).
 
 Lines end at 0x0A alone; CR belongs to its line. `whole` and `thread` changes are decided as one, under the hunk id
-`*` (`thread` changes also by all their hunk ids).
+`*`; the sections of a `thread` change may also be named by their ids.
 """
 
 from __future__ import annotations
@@ -34,23 +34,21 @@ def is_chosen(change: FileChange, selection: Selection) -> bool:
 def result_bytes(base: bytes | None, change: FileChange, selection: Selection) -> bytes | None:
     """Return what the file becomes: None when it is to be gone, `base` itself when nothing of the change was taken.
 
-    Raises `WorkspaceMoved` when `base` is not what the plan was made from, `InputError` for a selection that names a
-    hunk the change does not have or a change whose parts contradict each other.
+    Raises `WorkspaceMoved` when `base` is not what the plan was made from, `InputError` for a selection that does not
+    fit the change, `WrongDigest` for a change that does not lead to the content it names.
     """
     if not is_chosen(change, selection):
         return base
     if (None if base is None else content_hash(base)) != change.old_sha256:
         raise WorkspaceMoved("the file is not the one the plan was made from", "make a new plan", change.path)
-    accepted, edited = _accepted(change, selection), selection.edited.get(change.path, {})
-    _refuse_unknown(change, accepted, edited)
-    if change.unit != "hunk":
-        result = _whole(base, change)
-    else:
-        result = _with_hunks(base, change, accepted, edited)
-    taken_as_planned = not edited and (change.unit != "hunk" or set(accepted) == {h.id for h in change.hunks})
-    if taken_as_planned and (None if result is None else content_hash(result)) != change.new_sha256:
-        raise WrongDigest("the change does not lead to the content it names", "make a new plan", change.path)
-    return result
+    accepted, edited = _taken(change, selection), selection.edited.get(change.path, {})
+    all_ids = {hunk.id for hunk in change.hunks}
+    if accepted is None or accepted == all_ids != set():
+        result = _whole(base, change, all_ids)
+        if (None if result is None else content_hash(result)) != change.new_sha256:
+            raise WrongDigest("the change does not lead to the content it names", "make a new plan", change.path)
+        return result
+    return _with_hunks(base, change, accepted, edited)
 
 
 def result_mode(base_mode: int | None, change: FileChange, selection: Selection) -> int:
@@ -77,20 +75,23 @@ def _accepted(change: FileChange, selection: Selection) -> tuple[str, ...]:
     return selection.accepted.get(change.path, ())
 
 
-def _refuse_unknown(change: FileChange, accepted: tuple[str, ...], edited: Mapping[str, object]) -> None:
-    known = {hunk.id for hunk in change.hunks} | ({WHOLE} if change.unit != "hunk" or not change.hunks else set())
-    unknown = (set(accepted) | set(edited)) - known
+def _taken(change: FileChange, selection: Selection) -> set[str] | None:
+    """Return the ids of the accepted hunks, None when the change is accepted as one."""
+    accepted, edited = set(_accepted(change, selection)), set(selection.edited.get(change.path, {}))
+    known = {hunk.id for hunk in change.hunks}
+    if accepted == {WHOLE} and not edited and (change.unit != "hunk" or not known):
+        return None
+    unknown = (accepted | edited) - known
     if unknown:
-        raise InputError(
-            f"the change has no hunk {sorted(unknown)[0]}", "decide on the hunks of this plan", change.path
-        )
-    if edited and change.unit != "hunk":
-        raise InputError("this file is decided as a whole and cannot be edited", "accept or reject it", change.path)
-    if set(accepted) & set(edited):
+        raise InputError(f"the change has no hunk {min(unknown)}", "decide on the hunks of this plan", change.path)
+    if change.unit == "whole" and (edited or accepted != known):
+        raise InputError("this file is decided as a whole", "accept or reject all of it", change.path)
+    if accepted & edited:
         raise InputError("a hunk is accepted and edited at once", "decide once", change.path)
+    return accepted
 
 
-def _whole(base: bytes | None, change: FileChange) -> bytes | None:
+def _whole(base: bytes | None, change: FileChange, all_ids: set[str]) -> bytes | None:
     if change.change == "deleted":
         return None
     if change.content is not None:
@@ -100,30 +101,25 @@ def _whole(base: bytes | None, change: FileChange) -> bytes | None:
             raise InputError("the content of the change is not base64", "make a new plan", change.path) from error
     if change.change == "mode":
         return base
-    return _with_hunks(base, change, tuple(hunk.id for hunk in change.hunks), {})
+    return _with_hunks(base, change, all_ids, {})
 
 
 def _with_hunks(
-    base: bytes | None, change: FileChange, accepted: Iterable[str], edited: Mapping[str, tuple[str, ...]]
-) -> bytes | None:
+    base: bytes | None, change: FileChange, accepted: set[str], edited: Mapping[str, tuple[str, ...]]
+) -> bytes:
     lines = split_lines(base or b"")
-    wanted = set(accepted)
-    parts: list[list[bytes]] = []
+    flat: list[bytes] = []
     position = 0
     for hunk in sorted(change.hunks, key=lambda h: (h.old_start, h.new_start)):
         old = _encoded(hunk.old)
         end = hunk.old_start + len(old)
         if hunk.old_start < position or lines[hunk.old_start : end] != old:
             raise WorkspaceMoved(f"hunk {hunk.id} does not fit the file", "make a new plan", change.path)
-        parts.append(lines[position : hunk.old_start])
-        parts.append(_replacement(hunk, old, wanted, edited))
+        flat.extend(lines[position : hunk.old_start])
+        flat.extend(_replacement(hunk, old, accepted, edited))
         position = end
-    parts.append(lines[position:])
-    result = _joined(parts, b"\r\n" if b"\r\n" in (base or b"") else b"\n")
-    all_taken = wanted | set(edited) == {hunk.id for hunk in change.hunks}
-    if not result and change.change == "deleted" and all_taken:
-        return None
-    return result
+    flat.extend(lines[position:])
+    return _joined(flat, b"\r\n" if b"\r\n" in (base or b"") else b"\n")
 
 
 def _replacement(hunk: Hunk, old: list[bytes], wanted: set[str], edited: Mapping[str, tuple[str, ...]]) -> list[bytes]:
@@ -132,11 +128,10 @@ def _replacement(hunk: Hunk, old: list[bytes], wanted: set[str], edited: Mapping
     return _encoded(hunk.new) if hunk.id in wanted else old
 
 
-def _joined(parts: list[list[bytes]], terminator: bytes) -> bytes:
-    flat = [line for part in parts for line in part if line]
-    # Only an edit can leave a line without an end in the middle of the file.
-    ended = [line if line.endswith(b"\n") else line + terminator for line in flat[:-1]]
-    return b"".join(ended + flat[-1:])
+def _joined(lines: list[bytes], terminator: bytes) -> bytes:
+    # A line without an end stands before others only after an edit, or when the removal of the last one was rejected.
+    kept = [line for line in lines if line]
+    return b"".join([line if line.endswith(b"\n") else line + terminator for line in kept[:-1]] + kept[-1:])
 
 
 def _encoded(lines: Iterable[str]) -> list[bytes]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.naming import STAGING_PREFIX, WORKSPACE_DIFF_FILENAME
 from ltmem_gui.pipeline.ports import BaselineChange, Clock, WorkspaceFile, WorkspaceSnapshot
+from ltmem_gui.workspace.disk import remove_tree
 from ltmem_gui.workspace.git_program import ATTRIBUTES, GitFailed, GitProgram
 from ltmem_gui.workspace.tree import walk
 
@@ -176,10 +177,4 @@ def reset(root: Path, *, clock: Clock, files: Iterable[WorkspaceFile] | None = N
 
 def remove_git(root: Path) -> None:
     """Remove `.git`, whatever it is, without following a link."""
-    git_dir = root / ".git"
-    if not os.path.lexists(git_dir):
-        return
-    if git_dir.is_symlink() or not git_dir.is_dir():
-        git_dir.unlink()
-    else:
-        shutil.rmtree(git_dir)
+    remove_tree(root / ".git")

@@ -6,6 +6,7 @@ the moment.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
@@ -30,6 +31,19 @@ PATH_EVENTS = {
     "shutil.rmtree": (0,),
     "sqlite3.connect": (0,),
 }
+DIR_FDS = {
+    "os.rename": (2, 3),
+    "os.remove": (1,),
+    "os.mkdir": (2,),
+    "os.rmdir": (1,),
+    "os.link": (2, 3),
+    "os.symlink": (2,),
+    "os.chmod": (2,),
+    "os.chown": (3,),
+    "os.utime": (3,),
+    "shutil.rmtree": (1,),
+}
+"""Where an event tells the open folder that its path is relative to, in the order of `PATH_EVENTS`."""
 LOOPBACK = ("127.", "::1", "localhost")
 
 
@@ -75,8 +89,10 @@ class Guard:
         elif event in ("os.listdir", "os.scandir"):
             self._see_read(args[0])
         elif event in PATH_EVENTS:
-            for index in PATH_EVENTS[event]:
-                self._see_change(event, args[index])
+            folders = DIR_FDS.get(event, ())
+            for number, index in enumerate(PATH_EVENTS[event]):
+                folder = args[folders[number]] if number < len(folders) and folders[number] < len(args) else None
+                self._see_change(event, _inside(folder, args[index]))
 
     def _see_open(self, args: tuple[Any, ...]) -> None:
         path, mode, flags = args
@@ -137,6 +153,15 @@ def _name(path: object) -> str:
     text = os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else ""
     text = text.removeprefix("file:").partition("?")[0]
     return os.path.abspath(text) if text and not text.startswith(":") else text  # noqa: PTH100 - links stay
+
+
+def _inside(folder: object, path: object) -> object:
+    """Return a path relative to an open folder as an absolute one."""
+    if not isinstance(folder, int) or folder < 0 or not isinstance(path, str | bytes | os.PathLike):
+        return path
+    with contextlib.suppress(OSError):
+        return os.path.join(os.readlink(f"/proc/self/fd/{folder}"), os.fsdecode(path))  # noqa: PTH115, PTH118
+    return path
 
 
 def _below(name: str, top: str) -> bool:

@@ -1,0 +1,94 @@
+"""The end of an operation, the same for an apply and for a recovery: receipt, undo image, clean-up, errors in words."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+from pathlib import Path
+
+from ltmem_gui.domain.consent import Receipt, ReceiptFile
+from ltmem_gui.domain.errors import InputError, KnownError
+from ltmem_gui.domain.jobs import Claim
+from ltmem_gui.domain.watermark import advance
+from ltmem_gui.pipeline.ports import ApplyLedger
+from ltmem_gui.workspace.git_program import GitFailed
+from ltmem_gui.workspace.journal import Journal, Operation
+from ltmem_gui.workspace.steps import Reached, Step
+from ltmem_gui.workspace.transaction import Transaction
+from ltmem_gui.workspace.undo import keep_image
+
+_LOG = logging.getLogger(__name__)
+_REMEDIES = {
+    errno.ENOSPC: "free some space and apply again",
+    errno.EDQUOT: "free some of your quota and apply again",
+    errno.EACCES: "check the rights of the folder and apply again",
+    errno.EPERM: "check the rights of the folder and apply again",
+    errno.EROFS: "the disk is mounted read-only: name another folder",
+    errno.EIO: "check the disk and apply again",
+    errno.ELOOP: "a symlink stands where a folder was: remove it",
+    errno.EXDEV: "a part of the folder lies on another disk: use one disk",
+}
+
+
+def record(ledger: ApplyLedger, claim: Claim, operation: Operation, commit: str | None, finished_at: int) -> Receipt:
+    """Store the receipt, the watermark and the flags in one transaction; return the numbered receipt."""
+    plan, approval = operation.plan, operation.approval
+    watermark = None
+    if plan.watermark is not None:
+        watermark = advance(stored=0, claimed=claim.source_updated_at, source_updated_at=[plan.watermark])
+    receipt = Receipt(
+        operation_number=0,
+        operation=plan.operation,
+        kind=plan.kind,
+        plan_digest=plan.digest,
+        selection_digest=operation.selection.digest,
+        approver=approval.approver,
+        surface=approval.surface,
+        started_at=operation.started_at,
+        finished_at=finished_at,
+        files=tuple(
+            ReceiptFile(path=e.path, old_sha256=e.old_sha256, new_sha256=e.new_sha256) for e in operation.entries
+        ),
+        counts={
+            "written": sum(1 for e in operation.entries if e.new_sha256 is not None),
+            "deleted": sum(1 for e in operation.entries if e.new_sha256 is None),
+        },
+        baseline_commit=commit,
+        watermark_after=watermark,
+        overrides=operation.selection.overrides,
+    )
+    return ledger.finish(claim, plan, receipt, watermark=watermark, rows=plan.rows)
+
+
+def clean_up(home: Path, journal: Journal, transaction: Transaction, reach: Reached, finished_at: int) -> None:
+    """Remove what the operation no longer needs and keep its undo image. Raises `OSError`."""
+    journal.note(Step.CLEANUP)
+    reach(Step.CLEANUP)
+    transaction.clean()
+    reach(Step.CLEANUP)
+    keep_image(home, journal, finished_at)
+    reach(Step.UNLOCK)
+
+
+def clean_up_or_leave(home: Path, journal: Journal, transaction: Transaction, reach: Reached, at: int) -> None:
+    """Clean up after a recorded apply; what cannot be removed now stays named by `recover`."""
+    try:
+        clean_up(home, journal, transaction, reach, at)
+    except OSError as error:
+        _LOG.warning("applied, but not cleaned up (%s); run: ltmem-gui recover", error)
+
+
+def in_words(error: OSError | GitFailed, operation: Operation, step: str, *, restored: bool) -> KnownError:
+    """Return a system's error as one that names path and remedy, and says whether the old state is back."""
+    if isinstance(error, GitFailed):
+        reason, remedy, where = str(error), "check git and apply again", operation.root
+    else:
+        reason = error.strerror or str(error)
+        remedy = _REMEDIES.get(error.errno or 0, "apply again")
+        where = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else operation.root
+        where = where if os.path.isabs(where) else operation.root  # noqa: PTH117 - hostile text, not a path to use
+    if restored:
+        return InputError(f"{reason} (step {step}); the folder is as it was", remedy, where)
+    remedy = f"then run: ltmem-gui recover --roll-back --digest {operation.digest}"
+    return InputError(f"{reason} (step {step}); the old state could not be restored", remedy, where)

@@ -1,0 +1,385 @@
+"""The writer with real git: all or nothing, only with a fresh grant, only on the folder that was shown."""
+
+from __future__ import annotations
+
+import copy
+import errno
+import os
+import pickle
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ltmem_gui.domain.consent import Selection
+from ltmem_gui.domain.errors import (
+    AlreadyApplied,
+    GrantExpired,
+    GrantMissing,
+    GrantReused,
+    InputError,
+    LeaseLost,
+    LockBusy,
+    RefusedError,
+    StalePlan,
+    WorkspaceMoved,
+    WrongDigest,
+)
+from ltmem_gui.workspace.locking import RootLocks
+from ltmem_gui.workspace.reader import read
+from ltmem_gui.workspace.recovery import Recovery
+from ltmem_gui.workspace.steps import Faults, Step
+from ltmem_gui.workspace.writer import Writer
+from tests.helpers.git_workspace import NOW, FileLedger, clock, grant_for, lay, make_plan, select_all, this_owner, tree
+
+BASE = {
+    "MEMORY.md": b"# one\ntwo\nthree\nfour\nfive\n",
+    "memory_summary.md": b"v1\r\nhello\r\nworld",
+    "run.sh": (b"#!/bin/sh\n", 0o755),
+    "rollout_summaries/old.md": b"old\n",
+    "notes/mine.txt": b"mine\n",
+}
+WANTED = {
+    "MEMORY.md": b"# one\nTWO\nthree\nfour\nFIVE\n",
+    "memory_summary.md": b"v1\r\nhello\r\nthere\r\n",
+    "run.sh": b"#!/bin/sh\necho\n",
+    "rollout_summaries/new.md": b"new\n",
+    "rollout_summaries/old.md": None,
+    "skills/a/SKILL.md": b"skill\n",
+}
+
+
+class World:
+    """One memory folder, one data folder, one ledger."""
+
+    def __init__(self, base: Path) -> None:
+        self.home, self.state, self.root = base / "home", base / "state", base / "memories"
+        self.home.mkdir()
+        self.state.mkdir()
+        self.ledger = FileLedger(self.state / "ledger.json")
+        self.locks = RootLocks(clock, self.state)
+
+    def parts(self, faults: str = "") -> dict[str, Any]:
+        owner = this_owner()
+        return {"ledger": self.ledger, "locks": self.locks, "owner": owner, "clock": clock, "faults": Faults(faults)}
+
+    def writer(self, faults: str = "", **more: Any) -> Writer:
+        return Writer(self.home, **self.parts(faults), **more)
+
+    def recovery(self, faults: str = "") -> Recovery:
+        return Recovery(self.home, **self.parts(faults))
+
+    def plan(self, wanted: dict[str, bytes | None] | None = None, **more: Any) -> Any:
+        return make_plan(self.home, self.root, WANTED if wanted is None else wanted, **more)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    """Return a world whose folder holds `BASE` and a baseline."""
+    made = World(tmp_path)
+    lay(made.root, BASE)
+    made.writer().apply(grant_for(made.plan({"MEMORY.md": b"# one\ntwo\nthree\nfour\nfive\nsix\n"})))
+    made.writer().apply(grant_for(made.plan({"MEMORY.md": b"# one\ntwo\nthree\nfour\nfive\n"})))
+    made.ledger.calls.clear()
+    return made
+
+
+def test_an_apply_writes_all_and_leaves_a_clean_baseline(world: World) -> None:
+    (world.root / "phase2_workspace_diff.md").write_text("left")
+    receipt = world.writer().apply(grant_for(world.plan()))
+    after = tree(world.root)
+    assert {path: data for path, (data, _) in after.items()} == {
+        "notes/mine.txt": b"mine\n",
+        **{path: data for path, data in WANTED.items() if data is not None},
+    }
+    assert after["run.sh"][1] == 0o755
+    assert after["skills/a/SKILL.md"][1] == 0o644
+    snapshot = read(world.root)
+    assert snapshot.baseline == receipt.baseline_commit
+    assert snapshot.problems == ()
+    status = subprocess.run(["git", "-C", world.root, "status", "--porcelain"], capture_output=True, check=True)
+    assert status.stdout == b""
+    assert receipt.operation_number == 3
+    assert receipt.counts == {"written": 5, "deleted": 1}
+    assert (receipt.watermark_after, world.ledger.watermark) == (500, 500)
+    assert {f.path for f in receipt.files} == set(WANTED)
+    assert world.recovery().pending() == ()
+    assert (world.home / "journal").stat().st_mode & 0o777 == 0o700
+    assert list((world.home / "journal").iterdir()) == []
+
+
+def test_deleted_text_is_in_no_object(world: World) -> None:
+    assert (world.root / "rollout_summaries/old.md").exists()
+    world.writer().apply(grant_for(world.plan()))
+    batch = subprocess.run(
+        ["git", "-C", world.root, "cat-file", "--batch-all-objects", "--batch"], capture_output=True, check=True
+    )
+    assert b"old\n" not in batch.stdout
+    assert b"FIVE" in batch.stdout
+
+
+def test_a_missing_folder_is_created_and_its_layout(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.root = tmp_path / "a" / "b" / "memories"
+    world.writer().apply(grant_for(world.plan({"MEMORY.md": b"x\n"})))
+    assert (world.root / "rollout_summaries").is_dir()
+    assert tree(world.root) == {"MEMORY.md": (b"x\n", 0o644)}
+
+
+def test_only_the_accepted_hunks_are_written(world: World) -> None:
+    plan = world.plan({"MEMORY.md": WANTED["MEMORY.md"]})
+    first, second = plan.changes[0].hunks
+    selection = Selection(
+        plan_digest=plan.digest, accepted={"MEMORY.md": (second.id,)}, rejected={"MEMORY.md": (first.id,)}
+    )
+    world.writer().apply(grant_for(plan, selection))
+    assert (world.root / "MEMORY.md").read_bytes() == b"# one\ntwo\nthree\nfour\nFIVE\n"
+
+
+def test_a_mode_alone_is_applied(world: World) -> None:
+    plan = world.plan({"MEMORY.md": (world.root / "MEMORY.md").read_bytes()}, modes={"MEMORY.md": 0o600})
+    world.writer().apply(grant_for(plan))
+    assert tree(world.root)["MEMORY.md"][1] == 0o600
+
+
+def test_a_grant_is_needed_and_good_for_once(world: World) -> None:
+    with pytest.raises(GrantMissing):
+        world.writer().apply(None)  # pyright: ignore[reportArgumentType]
+    grant = grant_for(world.plan())
+    for copying in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError):
+            copying(grant)
+    world.writer().apply(grant)
+    with pytest.raises(GrantReused):
+        world.writer().apply(grant)
+
+
+def test_an_old_a_wrong_and_a_second_approval_are_refused(world: World) -> None:
+    plan = world.plan()
+    before = tree(world.root)
+    with pytest.raises(GrantExpired):
+        world.writer().apply(grant_for(plan, expires_at=NOW - 1))
+    for field in ("plan_digest", "selection_digest", "fingerprint"):
+        with pytest.raises(WrongDigest):
+            world.writer().apply(grant_for(plan, **{field: "0" * 64}))
+    altered = plan.model_copy(update={"notes": ("more",)})
+    with pytest.raises(WrongDigest):
+        world.writer().apply(grant_for(altered))
+    other_home = plan.model_copy(update={"home": "/elsewhere"}).sealed()
+    with pytest.raises(RefusedError, match="another data folder"):
+        world.writer().apply(grant_for(other_home))
+    extract = plan.model_copy(update={"kind": "extract"}).sealed()
+    with pytest.raises(RefusedError, match="kind extract"):
+        world.writer().apply(grant_for(extract))
+    assert tree(world.root) == before
+    assert world.ledger.calls == []
+    world.writer().apply(grant_for(plan))
+    with pytest.raises(AlreadyApplied):
+        world.writer().apply(grant_for(plan))
+
+
+def _edit(root: Path) -> None:
+    (root / "MEMORY.md").write_bytes(b"edited\n")
+
+
+def _chmod(root: Path) -> None:
+    (root / "MEMORY.md").chmod(0o600)
+
+
+def _add(root: Path) -> None:
+    (root / "added.md").write_bytes(b"")
+
+
+def _commit(root: Path) -> None:
+    (root / ".git/refs/heads/main").unlink()
+
+
+@pytest.mark.parametrize(
+    ("move", "named"),
+    [(_edit, r"MEMORY.md \(content\)"), (_chmod, r"MEMORY.md \(mode\)"), (_add, r"added.md"), (_commit, "baseline")],
+)
+def test_a_moved_folder_is_refused_and_what_moved_is_named(
+    world: World, move: Callable[[Path], None], named: str
+) -> None:
+    plan = world.plan()
+    move(world.root)
+    before = tree(world.root)
+    with pytest.raises(WorkspaceMoved, match=named):
+        world.writer().apply(grant_for(plan))
+    assert tree(world.root) == before
+    assert world.ledger.calls == ["claim", "release"]
+
+
+@pytest.mark.parametrize("path", ["../out.md", "/etc/x", ".git/config", "a/.GIT/x", ".ltmem-x/y", "con.md", "a\\b"])
+def test_a_path_outside_is_refused(world: World, path: str) -> None:
+    plan = world.plan({"ok.md": b"x\n"})
+    change = plan.changes[0].model_copy(update={"path": path})
+    bad = plan.model_copy(update={"changes": (change,)}).sealed()
+    with pytest.raises(RefusedError):
+        world.writer().apply(grant_for(bad))
+    assert not (world.root.parent / "out.md").exists()
+
+
+def test_a_change_that_no_effect_names_is_refused(world: World) -> None:
+    plan = world.plan()
+    silent = plan.model_copy(update={"effects": plan.effects[-1:]}).sealed()
+    with pytest.raises(RefusedError, match="effects do not name"):
+        world.writer().apply(grant_for(silent))
+
+
+def test_names_that_are_one_on_other_disks_are_refused(world: World) -> None:
+    with pytest.raises(RefusedError, match="ignore case"):
+        world.writer().apply(grant_for(world.plan({"memory.MD": b"x\n"})))
+
+
+def test_links_are_never_followed(world: World, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (world.root / "skills").symlink_to(outside)
+    with pytest.raises((InputError, RefusedError)):
+        world.writer().apply(grant_for(world.plan()))
+    assert list(outside.iterdir()) == []
+    link = tmp_path / "link"
+    link.symlink_to(world.root)
+    with pytest.raises(InputError, match="symlink"):
+        make_plan(world.home, link, {})
+
+
+def test_a_read_only_folder_is_named_and_untouched(world: World) -> None:
+    plan = world.plan()
+    world.root.chmod(0o555)
+    try:
+        with pytest.raises(InputError, match="read-only") as caught:
+            world.writer().apply(grant_for(plan))
+    finally:
+        world.root.chmod(0o755)
+    assert caught.value.where == str(world.root)
+    assert "chmod" in caught.value.remedy
+
+
+def test_the_lock_names_its_holder_and_holds_for_any_data_folder(world: World) -> None:
+    plan = world.plan()
+    other = RootLocks(clock, world.state)
+    with other.acquire(world.root, this_owner()):
+        with pytest.raises(LockBusy, match=str(os.getpid())):
+            world.writer().apply(grant_for(plan))
+        assert other.holder(world.root) is not None
+    assert other.holder(world.root) is None
+    world.writer().apply(grant_for(plan))
+
+
+def test_a_lost_lease_takes_everything_back(world: World) -> None:
+    before, baseline = tree(world.root), read(world.root).baseline
+    plan = world.plan()
+    world.ledger.stolen = True
+    with pytest.raises(LeaseLost):
+        world.writer().apply(grant_for(plan))
+    assert tree(world.root) == before
+    assert read(world.root).baseline == baseline
+    assert world.ledger.recorded(plan.digest) is None
+
+
+def test_a_ledger_that_fails_takes_everything_back(world: World) -> None:
+    before, baseline = tree(world.root), read(world.root).baseline
+    world.ledger.finish_error = RuntimeError("database gone")
+    with pytest.raises(RuntimeError, match="database gone"):
+        world.writer().apply(grant_for(world.plan()))
+    assert tree(world.root) == before
+    assert read(world.root).baseline == baseline
+    assert world.ledger.calls[-1] == "fail: database gone"
+
+
+def test_the_heart_beats_throughout(world: World) -> None:
+    beaten = threading.Event()
+    world.ledger.heartbeat = lambda claim: beaten.set() or True  # pyright: ignore[reportAttributeAccessIssue]
+
+    class Slow(Faults):
+        def __call__(self, step: Step) -> None:
+            if step is Step.OWNERSHIP:
+                assert beaten.wait(5)
+
+    parts = {**world.parts(), "faults": Slow("")}
+    Writer(world.home, **parts, heartbeat_seconds=0.01).apply(grant_for(world.plan()))
+
+
+STEPS_BEFORE_RECORD = [step for step in Step if step not in (Step.CLEANUP, Step.UNLOCK)]
+
+
+@pytest.mark.parametrize("kind", ["enospc", "eio", "eacces"])
+@pytest.mark.parametrize("step", STEPS_BEFORE_RECORD)
+def test_a_failure_at_any_step_restores_the_old_state_at_once(world: World, step: Step, kind: str) -> None:
+    (world.root / "phase2_workspace_diff.md").write_text("left")
+    before, baseline = tree(world.root), read(world.root).baseline
+    with pytest.raises(InputError) as caught:
+        world.writer(f"{step}:{kind}").apply(grant_for(world.plan()))
+    number = {"enospc": errno.ENOSPC, "eio": errno.EIO, "eacces": errno.EACCES}[kind]
+    assert os.strerror(number) in caught.value.what
+    assert caught.value.remedy
+    assert tree(world.root) == before
+    assert read(world.root).baseline == baseline
+    assert not any(p.name.startswith(".ltmem-") for p in world.root.iterdir())
+    assert world.recovery().pending() == ()
+    assert world.ledger.calls[-1].startswith("fail")
+
+
+@pytest.mark.parametrize("place", ["write@3", "delete@2", "baseline@2", "baseline@3", "baseline@4", "stage@3"])
+def test_a_failure_in_the_middle_of_a_step_restores_the_old_state(world: World, place: str) -> None:
+    before, baseline = tree(world.root), read(world.root).baseline
+    with pytest.raises(InputError):
+        world.writer(f"{place}:enospc").apply(grant_for(world.plan()))
+    assert tree(world.root) == before
+    assert read(world.root).baseline == baseline
+
+
+@pytest.mark.log_expected
+@pytest.mark.parametrize("step", ["cleanup", "cleanup@2", "unlock"])
+def test_a_failure_after_the_receipt_does_not_undo_it(world: World, step: str) -> None:
+    plan = world.plan()
+    receipt = world.writer(f"{step}:eio").apply(grant_for(plan))
+    assert receipt.operation_number == 3
+    if step == "unlock":
+        return
+    (operation,) = world.recovery().pending()
+    assert operation.recorded
+    with pytest.raises(AlreadyApplied, match="recorded already"):
+        world.recovery().roll_back(plan.digest)
+    assert world.recovery().finish(plan.digest) == receipt
+    assert world.recovery().pending() == ()
+    assert read(world.root).problems == ()
+
+
+def test_an_interrupted_apply_blocks_the_next(world: World) -> None:
+    plan = world.plan()
+
+    class Dies(Faults):
+        def __call__(self, step: Step) -> None:
+            if step is Step.WRITE:
+                raise SystemExit
+
+    writer = Writer(world.home, **{**world.parts(), "faults": Dies("")})
+    writer._restore = lambda *args: None  # pyright: ignore[reportAttributeAccessIssue] - as after a kill
+    with pytest.raises(SystemExit):
+        writer.apply(grant_for(plan))
+    next_plan = world.plan({"other.md": b"x\n"})
+    with pytest.raises(StalePlan, match="interrupted"):
+        world.writer().apply(grant_for(next_plan))
+    elsewhere = World.__new__(World)
+    elsewhere.__dict__.update(world.__dict__)
+    elsewhere.home = world.home.parent / "home2"
+    elsewhere.home.mkdir()
+    with pytest.raises(StalePlan, match="another data folder"):
+        elsewhere.writer().apply(grant_for(elsewhere.plan({"other.md": b"x\n"})))
+    world.recovery().roll_back(plan.digest)
+    world.writer().apply(grant_for(world.plan({"other.md": b"x\n"})))
+
+
+def test_nothing_of_a_refused_selection_is_written(world: World) -> None:
+    plan = world.plan()
+    selection = select_all(plan).model_copy(update={"accepted": {"MEMORY.md": ("no-such-hunk",)}})
+    before = tree(world.root)
+    with pytest.raises(InputError, match="no hunk"):
+        world.writer().apply(grant_for(plan, selection))
+    assert tree(world.root) == before
