@@ -1,7 +1,7 @@
 """The composition root: builds every adapter when it is first asked for, and nothing before.
 
-Imports stand inside the properties on purpose: `scan` must not load the redaction engine, and a command that opens no database
-must not pay for peewee.
+Imports stand inside the properties on purpose: `scan` must not load the redaction engine, and a command that opens no
+database must not pay for peewee.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import socket
 import time
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ltmem_gui import assets
 from ltmem_gui.domain.errors import UsageError
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ltmem_gui.domain.jobs import Owner
+    from ltmem_gui.domain.secrets import Redaction
     from ltmem_gui.pipeline.ports import (
+        ApplyLedger,
         Consolidator,
         Extractor,
         MemoryValidator,
@@ -59,10 +61,10 @@ class Composition:
         """Return the executors."""
         from ltmem_gui.workers import Workers
 
-        return Workers(cache_dir=self.redactor_cache(), engine=self.engine, eager=self._eager)
+        return Workers(eager=self._eager)
 
     @cached_property
-    def engine(self) -> str:
+    def engine(self) -> Literal["full", "layer"]:
         """Return which redaction engine runs; only a checkout may choose the rules alone (its tests are faster so)."""
         wanted = os.environ.get(ENGINE_VARIABLE, "full")
         return "layer" if wanted == "layer" and assets.is_checkout() else "full"
@@ -92,6 +94,13 @@ class Composition:
         from ltmem_gui.workers import process_redactor
 
         return process_redactor(self.engine, str(self.redactor_cache() or ""))
+
+    async def redact_text(self, text: str, known: tuple[str, ...] = ()) -> Redaction:
+        """Pass a text through the choke point on the workers."""
+        from ltmem_gui import workers
+
+        cache = str(self.redactor_cache() or "")
+        return await self.offload.cpu(workers.redact_text, text, known, self.engine, cache)
 
     def layer_redactor(self) -> Redactor:
         """Return the rules alone, without the engine."""
@@ -145,11 +154,12 @@ class Composition:
             return BuiltinExtractor(self.offload.cpu)
         raise UsageError(f"unknown provider {provider!r}", "known: builtin")
 
-    def writer(self, home: Path) -> WorkspaceWriter:
+    def writer(self, home: Path, ledger: ApplyLedger) -> WorkspaceWriter:
         """Return the only thing that changes a memory folder."""
+        from ltmem_gui.workspace.locking import RootLocks
         from ltmem_gui.workspace.writer import Writer
 
-        return Writer(home)
+        return Writer(home, ledger=ledger, locks=RootLocks(_now), owner=self.owner, clock=_now)
 
     def lay_samples(self, sessions: Path, now: int) -> None:
         """Write the demo's sample rollouts into a folder of its own."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
-import pickle
+import threading
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
@@ -17,35 +17,38 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from ltmem_gui.domain.eligibility import assess
 from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.extraction import ExtractionInput
-from ltmem_gui.domain.memory_items import memory_items, render_transcript
+from ltmem_gui.domain.memory_items import memory_items, render_transcript, transcript_tokens
+from ltmem_gui.domain.redaction.known import collect_known
 from ltmem_gui.domain.rollouts import RolloutRef
+from ltmem_gui.domain.secrets import Redaction
 from ltmem_gui.pipeline.ports import Offload, Redactor, ScannedRollout, ScanRules
 from ltmem_gui.redactor.service import SecretRedactor
 from ltmem_gui.sources.library import load_rollout
 
 T = TypeVar("T")
+EngineName = Literal["full", "layer"]
 
 PROCESSES = 2
 NICE = 10
 # Below this many calls a run is over before two interpreters have started.
 CALLS_BEFORE_PROCESSES = 24
 
+_BUILDING = threading.Lock()
+
 
 class Workers:
     """The executors of one program run; implements the `Offload` port.
 
-    Threads: `store` has one thread, so that SQLite and git see one caller; `thread` only waits. `cpu` runs on worker processes
-    from the first call (`eager`, the window) or once enough calls were made (the command line).
+    Threads: `store` has one thread, so that SQLite and git see one caller; `thread` only waits. `cpu` runs on worker
+    processes from the first call (`eager`, the window) or once enough calls were made (the command line).
     """
 
-    def __init__(self, *, cache_dir: Path | None, engine: str, eager: bool) -> None:
-        self._cache_dir = cache_dir
-        self._engine = engine
+    def __init__(self, *, eager: bool) -> None:
         self._store = ThreadPoolExecutor(1, thread_name_prefix="store")
         self._threads = ThreadPoolExecutor(8, thread_name_prefix="wait")
         self._single = ThreadPoolExecutor(1, thread_name_prefix="cpu")
@@ -87,7 +90,6 @@ class Workers:
                 PROCESSES,
                 mp_context=get_context("spawn"),
                 initializer=_start_worker,
-                initargs=(self._engine, str(self._cache_dir) if self._cache_dir else ""),
             )
         return self._processes
 
@@ -95,7 +97,7 @@ class Workers:
 class Preparer:
     """Read, judge and redact sessions on the workers; implements the `RolloutPreparer` port."""
 
-    def __init__(self, offload: Offload, engine: str, cache_dir: Callable[[], Path | None]) -> None:
+    def __init__(self, offload: Offload, engine: EngineName, cache_dir: Callable[[], Path | None]) -> None:
         self._offload = offload
         self._engine = engine
         self._cache_dir = cache_dir
@@ -107,9 +109,7 @@ class Preparer:
     async def prepare(self, ref: RolloutRef, *, token_limit: int) -> ExtractionInput:
         """Return the redacted, budgeted input of one session."""
         cache = self._cache_dir()
-        return await self._offload.cpu(
-            prepare_rollout, ref, token_limit, self._engine, str(cache) if cache else ""
-        )
+        return await self._offload.cpu(prepare_rollout, ref, token_limit, self._engine, str(cache) if cache else "")
 
 
 def scan_rollout(ref: RolloutRef, rules: ScanRules) -> ScannedRollout:
@@ -130,14 +130,14 @@ def scan_rollout(ref: RolloutRef, rules: ScanRules) -> ScannedRollout:
         updated_at=rollout.updated_at,
         eligibility=eligibility,
         items=len(rollout.items),
-        tokens=sum(len(item.text.encode("utf-8", "replace")) + 3 for item in kept) // 4,
+        tokens=transcript_tokens(kept),
         skipped_lines=rollout.skipped_lines,
         warnings=rollout.warnings,
         rate_limits=rollout.rate_limits,
     )
 
 
-def prepare_rollout(ref: RolloutRef, token_limit: int, engine: str, cache_dir: str) -> ExtractionInput:
+def prepare_rollout(ref: RolloutRef, token_limit: int, engine: EngineName, cache_dir: str) -> ExtractionInput:
     """Read, filter, redact, then budget: redaction comes before truncation, so that no secret is cut in half."""
     rollout = load_rollout(ref)
     redactor = process_redactor(engine, cache_dir)
@@ -147,7 +147,7 @@ def prepare_rollout(ref: RolloutRef, token_limit: int, engine: str, cache_dir: s
     for item in memory_items(rollout):
         redaction = redactor.redact(item.text)
         found.update(finding.kind for finding in redaction.findings)
-        known.update(collect(item.text, redaction.findings))
+        known.update(collect_known(item.text, redaction.findings))
         items.append(replace(item, text=redaction.text))
     known_values = tuple(sorted(known))
     if known_values:
@@ -171,21 +171,21 @@ def prepare_rollout(ref: RolloutRef, token_limit: int, engine: str, cache_dir: s
     )
 
 
-@functools.lru_cache(maxsize=2)
-def process_redactor(engine: str, cache_dir: str) -> Redactor:
+def redact_text(text: str, known: tuple[str, ...], engine: EngineName, cache_dir: str) -> Redaction:
+    """Redact one text. Raises `RedactionFailed`."""
+    return process_redactor(engine, cache_dir).redact(text, known=known)
+
+
+def process_redactor(engine: EngineName, cache_dir: str) -> Redactor:
     """Return this process's redactor; its rules take seconds to compile, so each process builds them once."""
+    with _BUILDING:
+        return _redactor(engine, cache_dir)
+
+
+@functools.lru_cache(maxsize=2)
+def _redactor(engine: EngineName, cache_dir: str) -> Redactor:
     return SecretRedactor(engine=engine, cache_dir=Path(cache_dir) if cache_dir else None)
 
 
-def _start_worker(engine: str, cache_dir: str) -> None:
-    del engine, cache_dir
+def _start_worker() -> None:
     os.nice(NICE)
-
-
-def picklable(value: object) -> bool:
-    """Tell whether a value can cross to a worker; used by tests."""
-    try:
-        pickle.dumps(value)
-    except (pickle.PicklingError, TypeError, AttributeError):
-        return False
-    return True

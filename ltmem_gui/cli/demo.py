@@ -1,7 +1,7 @@
 """`demo`: the main job on sample rollouts, in a fresh folder of its own.
 
-Starting it is the confirmation, for that folder only: the folder and the effects are named first, an existing folder is refused, and
-every approval is marked `demo` in the receipts. Real folders have no such path.
+Starting it is the confirmation, for that folder only: the folder and the effects are named first, an existing folder is
+refused, and every approval is marked `demo` in the receipts. Real folders have no such path.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ltmem_gui.domain.consent import Receipt
 from ltmem_gui.domain.errors import ExitCode, InputError
 from ltmem_gui.domain.events import ignore
 from ltmem_gui.domain.plan import Plan, PlanState
+from ltmem_gui.domain.review import all_accepted
 from ltmem_gui.pipeline.demo import DemoFolder, demo_folder, lay_demo
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.pipeline.requests import Request
-from ltmem_gui.domain.review import all_accepted
 
 
 def register(commands: Subparsers) -> None:
@@ -34,7 +34,9 @@ def register(commands: Subparsers) -> None:
 def _run_demo(args: argparse.Namespace, context: Context) -> int:
     folder = demo_folder(Path(args.into).absolute() if args.into else _fresh_name())
     if folder.top.exists():
-        raise InputError("the folder exists; the demo only works in one of its own", "name another: --into DIR", str(folder.top))
+        raise InputError(
+            "the folder exists; the demo only works in one of its own", "name another: --into DIR", str(folder.top)
+        )
     context.say(f"The demo creates this folder and writes only below it: {folder.top}")
     context.say("  sessions/  sample rollouts    home/  queue, memories, receipts    memory/  the memory folder")
     context.say("  Built-in rules, no AI model, nothing leaves this computer. Receipts are marked: demo.")
@@ -51,11 +53,10 @@ def _fresh_name() -> Path:
 async def _run(folder: DemoFolder, context: Context) -> None:
     operations = Operations(context.adapters)
     request: Request = lay_demo(folder, context.adapters)
-    quiet = {"cancel": CancelToken(), "listen": ignore}
     context.say("== Phase 1: extract ==")
-    await _confirm(context, operations, await operations.plan_extract(request, **quiet))
+    await _confirm(context, operations, await operations.plan_extract(request, cancel=CancelToken(), listen=ignore))
     context.say("== Phase 2: consolidate ==")
-    await _confirm(context, operations, await operations.plan_consolidate(request, **quiet))
+    await _confirm(context, operations, await operations.plan_consolidate(request, cancel=CancelToken(), listen=ignore))
     snapshot = await operations.read_folder(folder.memory_root)
     context.say(f"== The memory folder {folder.memory_root} ==")
     for path, file in sorted(snapshot.files.items()):

@@ -7,6 +7,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -52,8 +53,8 @@ def run(argv: Sequence[str], surfaces: Surfaces, stdin: TextIO, out: TextIO, err
     try:
         shared, rest = _global_parser().parse_known_args(argv)
         args = _parser(surfaces).parse_args(rest or ["gui"])
-        context = _context(shared, surfaces, stdin, out, err)
-        return int(args.run(args, context))
+        with closing(surfaces.compose(shared.home)) as adapters:
+            return int(args.run(args, _context(shared, adapters, stdin, out, err)))
     except KnownError as error:
         err.write(f"ltmem-gui: {visible(str(error))}\n")
         return int(error.exit_code)
@@ -63,7 +64,7 @@ def run(argv: Sequence[str], surfaces: Surfaces, stdin: TextIO, out: TextIO, err
         # The reader went away (`| head`); pointing stdout at nothing keeps the interpreter's own flush quiet.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.ERROR)
-    except Exception:
+    except Exception:  # noqa: BLE001 - the outermost frame: a bug is reported in full
         err.write("ltmem-gui: an error in the program, not in your data; please report what follows\n")
         err.write(traceback.format_exc())
         return int(ExitCode.ERROR)
@@ -94,11 +95,9 @@ def _parser(surfaces: Surfaces) -> argparse.ArgumentParser:
     return parser
 
 
-def _context(
-    shared: argparse.Namespace, surfaces: Surfaces, stdin: TextIO, out: TextIO, err: TextIO
-) -> Context:
+def _context(shared: argparse.Namespace, adapters: Adapters, stdin: TextIO, out: TextIO, err: TextIO) -> Context:
     return Context(
-        adapters=surfaces.compose(shared.home),
+        adapters=adapters,
         home=shared.home,
         memory_root=shared.memory_root,
         sources=tuple(_source(text) for text in shared.source),

@@ -11,7 +11,7 @@ from pathlib import Path
 from ltmem_gui.cli.context import Context, Subparsers
 from ltmem_gui.cli.render import describe_plan, describe_receipt
 from ltmem_gui.domain.cancel import CancelToken
-from ltmem_gui.domain.consent import Selection
+from ltmem_gui.domain.consent import Receipt, Selection
 from ltmem_gui.domain.errors import ExitCode, InputError, StalePlan, UsageError, WrongDigest
 from ltmem_gui.domain.events import ignore
 from ltmem_gui.domain.plan import Plan, PlanState, load_plan
@@ -29,7 +29,9 @@ def register(commands: Subparsers) -> None:
     extract = kinds.add_parser("extract", help="which rollouts would be extracted, and what would leave this computer")
     consolidate = kinds.add_parser("consolidate", help="what the memory folder would become")
     for parser in (extract, consolidate):
-        parser.add_argument("--provider", default="builtin", help="builtin (default; no AI model, no network) or a name")
+        parser.add_argument(
+            "--provider", default="builtin", help="builtin (default; no AI model, no network) or a name"
+        )
         parser.add_argument("--json", action="store_true", help="print the plan as JSON, to be saved for apply")
     consolidate.add_argument(
         "--exclude", action="append", default=[], metavar="THREAD", help="leave this thread's memory out"
@@ -55,16 +57,20 @@ def register(commands: Subparsers) -> None:
 
 def _run_plan_extract(args: argparse.Namespace, context: Context) -> int:
     operations = Operations(context.adapters)
-    return _print_plan(args, context, asyncio.run(operations.plan_extract(_request(args, context), **_quiet())))
+    return _print_plan(
+        args,
+        context,
+        asyncio.run(operations.plan_extract(_request(args, context), cancel=CancelToken(), listen=ignore)),
+    )
 
 
 def _run_plan_consolidate(args: argparse.Namespace, context: Context) -> int:
     operations = Operations(context.adapters)
-    return _print_plan(args, context, asyncio.run(operations.plan_consolidate(_request(args, context), **_quiet())))
-
-
-def _quiet() -> dict[str, object]:
-    return {"cancel": CancelToken(), "listen": ignore}
+    return _print_plan(
+        args,
+        context,
+        asyncio.run(operations.plan_consolidate(_request(args, context), cancel=CancelToken(), listen=ignore)),
+    )
 
 
 def _request(args: argparse.Namespace, context: Context) -> Request:
@@ -110,24 +116,20 @@ def _run_apply(args: argparse.Namespace, context: Context) -> int:
     return ExitCode.DONE
 
 
-async def _approve_and_apply(context: Context, plan: Plan, selection: Selection):
+async def _approve_and_apply(context: Context, plan: Plan, selection: Selection) -> Receipt:
     operations = Operations(context.adapters)
     grant = await operations.approve(plan, selection, approver=getpass.getuser(), surface="command line")
     return await operations.apply(grant, cancel=CancelToken(), listen=ignore)
 
 
 def _selection(args: argparse.Namespace, plan: Plan) -> Selection:
-    if (args.accept or args.reject) and args.rest is None:
-        raise UsageError("--accept and --reject name some hunks only", "say what becomes of the others: --rest accept|reject")
     overrides: dict[str, str] = {}
     for text in args.override:
         name, separator, reason = text.partition("=")
         if not separator or not reason.strip():
             raise UsageError(f"--override {text!r} has no reason", "write --override ID=REASON")
         overrides[name] = reason.strip()
-    return from_flags(
-        plan, accept=args.accept, reject=args.reject, rest=args.rest or "accept", overrides=overrides
-    )
+    return from_flags(plan, accept=args.accept, reject=args.reject, rest=args.rest, overrides=overrides)
 
 
 def _require_same_place(option: str, given: Path | None, planned: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import singledispatch
 
 from ltmem_gui.cli.context import Context
 from ltmem_gui.domain.consent import Receipt
@@ -28,42 +29,72 @@ ORDER = ("leaves this computer", "starts", "writes", "deletes", "database", "git
 MAX_NAMED = 12
 
 
+@singledispatch
 def describe_effect(effect: Effect) -> str:
     """Say one effect in a line, numbers first."""
-    match effect:
-        case SendToModel():
-            where = f"{effect.host} (this computer)" if effect.loopback else effect.host
-            redacted = sum(effect.redactions.values())
-            return (
-                f"{effect.requests} requests, about {effect.tokens} tokens, to {where}, model {effect.model or 'default'}; "
-                f"{redacted} secrets redacted first; {effect.price}"
-            )
-        case StartAgent():
-            return f"a consolidation agent on {effect.provider} {effect.model}, fenced into a staged copy, no shell"
-        case CreateDataFolder():
-            kept = ", ".join(effect.housekeeping)
-            return f"create the data folder {effect.path} (may then keep there unasked: {kept})"
-        case EnsureLayout():
-            return f"create {', '.join(effect.creates) or 'the layout'} in {effect.path}"
-        case WriteFile():
-            lines = f"+{effect.lines_added} −{effect.lines_removed} lines"
-            return f"{effect.path} ({effect.change}, {lines}, {effect.size_before} → {effect.size_after} bytes)"
-        case DeleteFile():
-            return f"{effect.path} ({effect.size_before} bytes): {effect.reason}"
-        case ClaimJobs():
-            return f"claim {len(effect.jobs)} jobs, at most {effect.concurrency} at once, leases of {effect.lease_seconds} s"
-        case StoreOutputs():
-            return f"store at most {effect.count} extracted memories, redacted"
-        case UpdateJobs():
-            if effect.scope == "global":
-                return f"record {effect.count} selected memories and the watermark {effect.watermark}"
-            return f"{effect.action} of {effect.count} jobs"
-        case PruneOutputs():
-            return f"delete {len(effect.thread_ids)} stored memories: {effect.reason}"
-        case ResetBaseline():
-            return f"replace the git baseline {(effect.previous or 'none')[:12]} by one new commit {effect.repairs}".rstrip()
-        case _:
-            return effect.type
+    return effect.type
+
+
+@describe_effect.register
+def _(effect: SendToModel) -> str:
+    where = f"{effect.host} (this computer)" if effect.loopback else effect.host
+    asked = f"{effect.requests} requests, about {effect.tokens} tokens, to {where}, model {effect.model or 'default'}"
+    return f"{asked}; {sum(effect.redactions.values())} secrets redacted first; {effect.price}"
+
+
+@describe_effect.register
+def _(effect: StartAgent) -> str:
+    return f"a consolidation agent on {effect.provider} {effect.model}, fenced into a staged copy, no shell"
+
+
+@describe_effect.register
+def _(effect: CreateDataFolder) -> str:
+    kept = ", ".join(effect.housekeeping)
+    return f"create the data folder {effect.path} (may then keep there unasked: {kept})"
+
+
+@describe_effect.register
+def _(effect: EnsureLayout) -> str:
+    return f"create {', '.join(effect.creates) or 'the layout'} in {effect.path}"
+
+
+@describe_effect.register
+def _(effect: WriteFile) -> str:
+    lines = f"+{effect.lines_added} −{effect.lines_removed} lines"
+    return f"{effect.path} ({effect.change}, {lines}, {effect.size_before} → {effect.size_after} bytes)"
+
+
+@describe_effect.register
+def _(effect: DeleteFile) -> str:
+    return f"{effect.path} ({effect.size_before} bytes): {effect.reason}"
+
+
+@describe_effect.register
+def _(effect: ClaimJobs) -> str:
+    return f"claim {len(effect.jobs)} jobs, {effect.concurrency} at once at most, leases of {effect.lease_seconds} s"
+
+
+@describe_effect.register
+def _(effect: StoreOutputs) -> str:
+    return f"store at most {effect.count} extracted memories, redacted"
+
+
+@describe_effect.register
+def _(effect: UpdateJobs) -> str:
+    if effect.scope == "global":
+        return f"record {effect.count} selected memories and the watermark {effect.watermark}"
+    return f"{effect.action} of {effect.count} jobs"
+
+
+@describe_effect.register
+def _(effect: PruneOutputs) -> str:
+    return f"delete {len(effect.thread_ids)} stored memories: {effect.reason}"
+
+
+@describe_effect.register
+def _(effect: ResetBaseline) -> str:
+    replaced = (effect.previous or "none")[:12]
+    return f"replace the git baseline {replaced} by one new commit {effect.repairs}".rstrip()
 
 
 def grouped(effects: Iterable[Effect]) -> list[tuple[str, list[Effect]]]:

@@ -1,21 +1,29 @@
-"""One flag that long work polls; threads and coroutines share it."""
+"""One flag that long work polls or is told of; threads and coroutines share it."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from ltmem_gui.domain.errors import Cancelled
 
 
 class CancelToken:
-    """Carry a person's wish to stop; `check` raises `Cancelled` once it was made."""
+    """Carry a person's wish to stop; `check` raises `Cancelled` once it was made. Threads: any."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
+        self._lock = threading.Lock()
+        self._watchers: list[Callable[[], None]] = []
 
     def cancel(self) -> None:
-        """Ask for the end of the work."""
-        self._event.set()
+        """Ask for the end of the work; watchers are called on this thread."""
+        with self._lock:
+            self._event.set()
+            watchers = list(self._watchers)
+        for watcher in watchers:
+            watcher()
 
     @property
     def cancelled(self) -> bool:
@@ -26,3 +34,17 @@ class CancelToken:
         """Raise `Cancelled` when the end was asked for."""
         if self._event.is_set():
             raise Cancelled
+
+    @contextmanager
+    def watched(self, watcher: Callable[[], None]) -> Iterator[None]:
+        """Call `watcher` when the end is asked for inside the block, at once if it was asked for before."""
+        with self._lock:
+            self._watchers.append(watcher)
+            late = self._event.is_set()
+        try:
+            if late:
+                watcher()
+            yield
+        finally:
+            with self._lock:
+                self._watchers.remove(watcher)

@@ -1,7 +1,7 @@
 """The approval service: the only place where a person's yes becomes a grant.
 
-What is validated is what will be written: the selection is applied to a copy of the folder in memory and checked again before
-an approval exists (design §2).
+What is validated is what will be written: the selection is applied to a copy of the folder in memory and checked again
+before an approval exists (design §2).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from ltmem_gui.domain.applying import result_bytes
+from ltmem_gui.domain.applying import apply_selection
 from ltmem_gui.domain.consent import APPROVAL_SECONDS, ApplyGrant, Approval, Selection, Surface, mint
 from ltmem_gui.domain.errors import (
     AlreadyApplied,
@@ -74,7 +74,7 @@ async def check(adapters: Adapters, plan: Plan, selection: Selection) -> tuple[F
     snapshot = await adapters.offload.store(adapters.workspace.read, Path(plan.memory_root))
     require_unmoved(plan, snapshot)
     before = {path: file.data for path, file in snapshot.files.items()}
-    after = selected_tree(plan, selection, before)
+    after = apply_selection(before, plan, selection)
     async with open_store(adapters, Path(plan.home), writing=False) as call:
         threads = frozenset(output.thread_id for output in await call(call.store.outputs))
     findings = await adapters.offload.cpu(
@@ -86,20 +86,7 @@ async def check(adapters: Adapters, plan: Plan, selection: Selection) -> tuple[F
             known_threads=threads,
         )
     )
-    secrets = await adapters.offload.thread(_secrets, adapters, plan, after)
-    return (*findings, *secrets)
-
-
-def selected_tree(plan: Plan, selection: Selection, before: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the folder as the selection would leave it."""
-    after = dict(before)
-    for change in plan.changes:
-        data = result_bytes(before.get(change.path), change, selection)
-        if data is None:
-            after.pop(change.path, None)
-        else:
-            after[change.path] = data
-    return after
+    return (*findings, *await _secrets(adapters, plan, after))
 
 
 def require_unmoved(plan: Plan, snapshot: WorkspaceSnapshot) -> None:
@@ -107,14 +94,18 @@ def require_unmoved(plan: Plan, snapshot: WorkspaceSnapshot) -> None:
     moved = differences(plan.base, snapshot.mark())
     if moved:
         names = ", ".join(moved[:5]) + ("" if len(moved) <= 5 else f" and {len(moved) - 5} more")
-        raise WorkspaceMoved(f"the memory folder moved since the plan was made: {names}", "make a new plan", plan.memory_root)
+        raise WorkspaceMoved(
+            f"the memory folder moved since the plan was made: {names}", "make a new plan", plan.memory_root
+        )
 
 
 def differences(base: WorkspaceMark | None, now: WorkspaceMark) -> list[str]:
     """Name what differs between two fingerprints: paths, modes, the baseline."""
     if base is None:
         return ["the plan names no folder"]
-    moved = [path for path in sorted(base.files.keys() | now.files.keys()) if base.files.get(path) != now.files.get(path)]
+    moved = [
+        path for path in sorted(base.files.keys() | now.files.keys()) if base.files.get(path) != now.files.get(path)
+    ]
     if base.baseline != now.baseline:
         moved.append("the git baseline")
     if base.exists != now.exists:
@@ -127,13 +118,15 @@ async def _refuse_applied(adapters: Adapters, plan: Plan) -> None:
     async with open_store(adapters, home, writing=False) as call:
         receipt = await call(call.store.receipt_of, plan.digest)
     if receipt is not None:
-        raise AlreadyApplied(f"this plan was applied already, as operation {receipt.operation_number}", "make a new plan")
+        raise AlreadyApplied(
+            f"this plan was applied already, as operation {receipt.operation_number}", "make a new plan"
+        )
     creates = any(effect.type == "CreateDataFolder" for effect in plan.effects)
-    if creates and home.exists():
+    if creates and await adapters.offload.thread(home.exists):
         raise StalePlan("the data folder exists by now", "make a new plan", plan.home)
 
 
-def _secrets(adapters: Adapters, plan: Plan, after: Mapping[str, bytes]) -> tuple[Finding, ...]:
+async def _secrets(adapters: Adapters, plan: Plan, after: Mapping[str, bytes]) -> tuple[Finding, ...]:
     """Check every changed file for secrets again; the plan's own text was clean, an edited hunk may not be."""
     findings: list[Finding] = []
     for change in plan.changes:
@@ -142,7 +135,7 @@ def _secrets(adapters: Adapters, plan: Plan, after: Mapping[str, bytes]) -> tupl
             continue
         text = data.decode("utf-8", "replace")
         try:
-            found = adapters.redactor.redact(text).findings
+            found = (await adapters.redact_text(text)).findings
         except RedactionFailed as error:
             findings.append(_blocking(change.path, None, f"could not be checked for secrets: {error.what}"))
             continue
@@ -154,5 +147,10 @@ def _secrets(adapters: Adapters, plan: Plan, after: Mapping[str, bytes]) -> tupl
 
 def _blocking(path: str, line: int | None, text: str) -> Finding:
     return Finding(
-        id=f"secret-after:{path}:{line or 0}", rule="secret", severity=Severity.BLOCKING, path=path, line=line, text=text
+        id=f"secret-after:{path}:{line or 0}",
+        rule="secret",
+        severity=Severity.BLOCKING,
+        path=path,
+        line=line,
+        text=text,
     )

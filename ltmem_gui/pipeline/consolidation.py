@@ -1,7 +1,8 @@
-"""Phase 2 of the built-in provider: work out the result in a staged copy and make the plan that remains to be confirmed.
+"""Phase 2 of the built-in provider: work out the result in a staged copy, and plan what remains to be confirmed.
 
-The staged copy is a mapping of path → bytes in memory; nothing is written, no lock is taken, no git object is made. The git
-baseline is the dirty check (mission §2): no difference to it, and sound artifacts, mean that there is nothing to do.
+The staged copy is a mapping of path → bytes in memory; nothing is written, no lock is taken, no git object is made. The
+git baseline is the dirty check (mission §2): no difference to it, and sound artifacts, mean that there is nothing to
+do.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ async def stage(adapters: Adapters, request: Request, listen: Listener) -> Stage
         excluded = dict(await call(call.store.excluded))
         stored_watermark = await call(call.store.watermark)
     now = adapters.clock()
-    left_out = excluded | {thread: "left out of this plan" for thread in request.exclude}
+    left_out = excluded | dict.fromkeys(request.exclude, "left out of this plan")
     rows = tuple(
         select(
             [output for output in outputs if output.thread_id not in left_out],
@@ -170,11 +171,11 @@ async def _consolidate(
             result.pop(path, None)
         else:
             result[path] = data
-    result, findings = await adapters.offload.thread(partial(_redact, adapters, result, before))
+    result, findings = await _redact(adapters, result, before)
     return result, proposal.notes, findings
 
 
-def _redact(
+async def _redact(
     adapters: Adapters, files: Mapping[str, bytes], before: Mapping[str, bytes]
 ) -> tuple[dict[str, bytes], tuple[Finding, ...]]:
     """Pass everything that would be written through the choke point; what it takes out becomes a finding."""
@@ -187,9 +188,11 @@ def _redact(
             clean[path] = data
             continue
         try:
-            redaction = adapters.redactor.redact(text)
+            redaction = await adapters.redact_text(text)
         except RedactionFailed as error:
-            findings.append(_secret_finding(path, None, f"could not be checked for secrets: {error.what}", blocking=True))
+            findings.append(
+                _secret_finding(path, None, f"could not be checked for secrets: {error.what}", blocking=True)
+            )
             clean[path] = before.get(path, b"")
             continue
         clean[path] = redaction.text.encode("utf-8") if redaction.findings else data

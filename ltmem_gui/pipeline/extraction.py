@@ -10,7 +10,6 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 from ltmem_gui.domain.cancel import CancelToken
@@ -64,7 +63,7 @@ async def run_extraction(adapters: Adapters, grant: ApplyGrant, *, cancel: Cance
     home = Path(plan.home)
     if plan.effects_of(CreateDataFolder):
         await adapters.offload.store(adapters.stores.create_home, home)
-    elif not home.is_dir():
+    elif not await adapters.offload.thread(home.is_dir):
         raise StalePlan("the data folder is gone", "make a new plan", plan.home)
     async with open_store(adapters, home, writing=True) as call:
         if await call(call.store.receipt_of, plan.digest) is not None:
@@ -100,9 +99,7 @@ async def _record(call: StoreCall, grant: ApplyGrant, counts: Counter[str], star
 class _Run:
     """One run over the jobs of a plan. Lives on the event loop; the store is reached through `call`."""
 
-    def __init__(
-        self, adapters: Adapters, call: StoreCall, plan: Plan, cancel: CancelToken, listen: Listener
-    ) -> None:
+    def __init__(self, adapters: Adapters, call: StoreCall, plan: Plan, cancel: CancelToken, listen: Listener) -> None:
         self._adapters = adapters
         self._call = call
         self._plan = plan
@@ -126,16 +123,23 @@ class _Run:
         jobs = [job for effect in self._plan.effects_of(ClaimJobs) for job in effect.jobs]
         waiting = iter(jobs)
         workers = [asyncio.ensure_future(self._work(waiting, len(jobs))) for _ in range(CONCURRENCY_LIMIT)]
-        helpers = [asyncio.ensure_future(self._beat()), asyncio.ensure_future(self._watch(workers))]
+        beat = asyncio.ensure_future(self._beat())
+        loop = asyncio.get_running_loop()
+
+        def stop() -> None:
+            for worker in workers:
+                loop.call_soon_threadsafe(worker.cancel)
+
         try:
-            await asyncio.gather(*workers)
+            with self._cancel.watched(stop):
+                await asyncio.gather(*workers)
         except asyncio.CancelledError:
             if not self._cancel.cancelled:
                 raise
         finally:
-            for task in (*workers, *helpers):
+            for task in (*workers, beat):
                 task.cancel()
-            await asyncio.gather(*workers, *helpers, return_exceptions=True)
+            await asyncio.gather(*workers, beat, return_exceptions=True)
             await asyncio.shield(self._release_all())
 
     async def _work(self, waiting: Iterator[PlannedJob], total: int) -> None:
@@ -178,8 +182,8 @@ class _Run:
         except KnownError as error:
             await self._fail(claim, error)
             return JobOutcome.FAILED, str(error), reply
-        except Exception as error:
-            # A bug in one rollout must not cost the others; the log carries the traceback to the crash report.
+        except Exception as error:  # noqa: BLE001 - a bug in one rollout must not cost the others
+            # The log carries the traceback to the crash report; the job carries the fact.
             _log.exception("extraction of %s failed", job.thread_id)
             await self._fail(claim, InputError(f"internal error: {type(error).__name__}"), group="bug")
             return JobOutcome.FAILED, f"internal error: {type(error).__name__}", reply
@@ -234,7 +238,7 @@ class _Run:
         if decoded.is_no_op:
             await self._call(self._call.store.succeed_stage1_no_output, claim, reply, now=now)
             return JobOutcome.NO_OUTPUT
-        clean = await self._adapters.offload.thread(partial(self._clean, decoded, prepared.known_values))
+        clean = await self._clean(decoded, prepared.known_values)
         output = StageOneOutput(
             thread_id=job.thread_id,
             source_updated_at=job.source_updated_at,
@@ -249,12 +253,13 @@ class _Run:
         await self._call(self._call.store.succeed_stage1, claim, output, reply, now=now)
         return JobOutcome.SUCCEEDED
 
-    def _clean(self, reply: StageOneReply, known: tuple[str, ...]) -> StageOneReply:
-        redact = partial(self._adapters.redactor.redact, known=known)
+    async def _clean(self, reply: StageOneReply, known: tuple[str, ...]) -> StageOneReply:
+        """Redact every field of the output, the slug included."""
+        redact = self._adapters.redact_text
         return StageOneReply(
-            raw_memory=redact(reply.raw_memory).text,
-            rollout_summary=redact(reply.rollout_summary).text,
-            rollout_slug=redact(reply.rollout_slug).text,
+            raw_memory=(await redact(reply.raw_memory, known)).text,
+            rollout_summary=(await redact(reply.rollout_summary, known)).text,
+            rollout_slug=(await redact(reply.rollout_slug, known)).text,
         )
 
     async def _fail(self, claim: Claim, error: KnownError, *, group: str = "") -> None:
@@ -277,12 +282,6 @@ class _Run:
             await asyncio.sleep(StageTwo.JOB_HEARTBEAT_SECONDS)
             for claim in tuple(self._live.values()):
                 await self._call(self._call.store.heartbeat_stage1, claim, self._adapters.clock())
-
-    async def _watch(self, workers: list[asyncio.Future[None]]) -> None:
-        while not self._cancel.cancelled:
-            await asyncio.sleep(0.1)
-        for worker in workers:
-            worker.cancel()
 
     async def _release_all(self) -> None:
         for claim in tuple(self._live.values()):

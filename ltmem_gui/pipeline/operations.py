@@ -13,6 +13,7 @@ from ltmem_gui.domain.jobs import JobRecord
 from ltmem_gui.domain.plan import Plan
 from ltmem_gui.domain.rollouts import Rollout, RolloutRef
 from ltmem_gui.pipeline import approval, consolidation, extraction, planner, scanning
+from ltmem_gui.pipeline.ledger import StoreLedger
 from ltmem_gui.pipeline.ports import Adapters, WorkspaceSnapshot
 from ltmem_gui.pipeline.requests import Request, ScanReport
 from ltmem_gui.pipeline.sessions import open_store
@@ -55,7 +56,8 @@ class Operations:
             return await extraction.run_extraction(self._adapters, grant, cancel=cancel, listen=listen)
         if grant.plan.kind == "apply":
             listen(StepReached("applying", f"{len(grant.plan.changes)} files"))
-            writer = self._adapters.writer(Path(grant.plan.home))
+            home = Path(grant.plan.home)
+            writer = self._adapters.writer(home, StoreLedger(self._adapters, home, grant.approval))
             return await self._adapters.offload.store(writer.apply, grant)
         raise RefusedError(f"a plan of kind {grant.plan.kind} cannot be applied yet")
 

@@ -140,9 +140,7 @@ def _effects(
                 loopback=mark.host.startswith(("127.", "localhost", "[::1]")),
             )
         )
-    effects.append(
-        ClaimJobs(jobs=tuple(jobs), concurrency=CONCURRENCY_LIMIT, lease_seconds=StageOne.JOB_LEASE_SECONDS)
-    )
+    effects.append(ClaimJobs(jobs=tuple(jobs), concurrency=CONCURRENCY_LIMIT, lease_seconds=StageOne.JOB_LEASE_SECONDS))
     effects.append(StoreOutputs(count=len(jobs)))
     effects.append(UpdateJobs(scope="stage1", count=len(jobs)))
     return tuple(effects)

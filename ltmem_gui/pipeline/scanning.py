@@ -61,9 +61,7 @@ async def _read_all(
     return scanned, unreadable
 
 
-async def _mark_up_to_date(
-    adapters: Adapters, request: Request, scanned: list[ScannedRollout]
-) -> list[ScannedRollout]:
+async def _mark_up_to_date(adapters: Adapters, request: Request, scanned: list[ScannedRollout]) -> list[ScannedRollout]:
     async with open_store(adapters, request.home, writing=False) as call:
 
         def known() -> list[bool]:

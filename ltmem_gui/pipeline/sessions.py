@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -34,7 +34,7 @@ class _Bound:
 
 
 @asynccontextmanager
-async def open_store(adapters: Adapters, home: Path, *, writing: bool) -> AsyncIterator[StoreCall]:
+async def open_store(adapters: Adapters, home: Path, *, writing: bool) -> AsyncGenerator[StoreCall]:
     """Open the store of a data folder on the store thread and close it there, also when cancelled."""
     opener = adapters.stores.writing(home) if writing else adapters.stores.reading(home)
     store = await adapters.offload.store(opener.__enter__)

@@ -1,0 +1,63 @@
+"""The rate guard before any claim: what is left of a limit is left to the person's own work (reference §3.10).
+
+Exactly the limit is allowed; a window or a snapshot that is missing allows; a reached limit refuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from ltmem_gui.domain.rollouts import RateLimits
+
+CODEX_LIMIT_ID: Final = "codex"
+_FUTURE_SECONDS: Final = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class GuardVerdict:
+    """Whether a run may claim jobs, the figures in words, and the snapshot they come from."""
+
+    allowed: bool
+    text: str
+    limits: RateLimits | None = None
+
+
+def guard(limits: Iterable[RateLimits | None], *, min_remaining_percent: int, now: int) -> GuardVerdict:
+    """Judge the newest snapshot: that of `CODEX_LIMIT_ID` where there is one, else the newest of all.
+
+    `limits` are what the scanned sessions recorded (None where a session recorded nothing), or a provider's own
+    limits; `now` in Unix seconds: snapshots dated more than a day ahead are passed over.
+    """
+    chosen = newest(limits, now)
+    if chosen is None:
+        return GuardVerdict(True, "no limit was recorded, so none holds this run back")
+    least = min(max(min_remaining_percent, 0), 100)
+    if chosen.reached:
+        return GuardVerdict(False, f"the limit {_name(chosen)} is reached ({chosen.reached})", chosen)
+    windows = (("primary", chosen.primary_used_percent), ("secondary", chosen.secondary_used_percent))
+    known = [(window, used) for window, used in windows if used is not None]
+    figures = "; ".join(f"{used:g} % of the {window} window is used, {_left(used)} % is left" for window, used in known)
+    if not known:
+        return GuardVerdict(True, f"the limit {_name(chosen)} names no figures, so it holds nothing back", chosen)
+    short = [window for window, used in known if used > 100 - least]
+    rule = f"at least {least} % must be left"
+    if short:
+        return GuardVerdict(False, f"too little of the limit {_name(chosen)} is left: {figures}; {rule}", chosen)
+    return GuardVerdict(True, f"enough of the limit {_name(chosen)} is left: {figures}; {rule}", chosen)
+
+
+def newest(limits: Iterable[RateLimits | None], now: int) -> RateLimits | None:
+    """Return the snapshot that counts, None when there is none."""
+    known = [one for one in limits if one is not None and one.at <= now + _FUTURE_SECONDS]
+    own = [one for one in known if one.limit_id == CODEX_LIMIT_ID]
+    return max(own or known, key=lambda one: one.at, default=None)
+
+
+def _name(limits: RateLimits) -> str:
+    return f"“{limits.limit_id}”" if limits.limit_id else "without a name"
+
+
+def _left(used: float) -> str:
+    return f"{round(100 - used, 6):g}"
