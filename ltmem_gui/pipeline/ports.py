@@ -338,7 +338,7 @@ class InterruptedOperation:
 
 
 class ApplyRecovery(Protocol):
-    """Finish or take back what a crash cut off. `pending` and `steps` write nothing."""
+    """Finish or take back what a crash cut off. `pending` writes nothing."""
 
     def pending(self) -> tuple[InterruptedOperation, ...]:
         """List the interrupted operations of the data folder."""
@@ -350,10 +350,6 @@ class ApplyRecovery(Protocol):
 
     def roll_back(self, digest: str) -> None:
         """Restore the folder as it was. May be repeated. Raises `AlreadyApplied` when the receipt exists."""
-        ...
-
-    def steps(self) -> tuple[str, ...]:
-        """Name the steps of an apply in order."""
         ...
 
 

@@ -12,12 +12,13 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from ltmem_gui.domain.apply_steps import Step
 from ltmem_gui.domain.canonical import content_hash
 from ltmem_gui.domain.consent import Approval, Selection
 from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.plan import Plan
 from ltmem_gui.workspace.disk import make_private, remove_tree, replace_file, sync_folder, write_new
-from ltmem_gui.workspace.steps import Reached, Step
+from ltmem_gui.workspace.steps import Reached
 
 JOURNAL_SUBDIR = "journal"
 _DIGEST = re.compile(r"[0-9a-f]{64}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from pathlib import Path
 
+from ltmem_gui.domain.apply_steps import Step
 from ltmem_gui.domain.consent import Receipt
 from ltmem_gui.domain.errors import AlreadyApplied, RefusedError
 from ltmem_gui.domain.jobs import Claim, Owner
@@ -14,7 +15,7 @@ from ltmem_gui.workspace.heartbeat import Heartbeat
 from ltmem_gui.workspace.journal import Journal, journals, remove_incomplete
 from ltmem_gui.workspace.locking import Cover, RootLocks
 from ltmem_gui.workspace.settling import clean_up, in_words, record
-from ltmem_gui.workspace.steps import Faults, Reached, Step
+from ltmem_gui.workspace.steps import Faults, Reached
 from ltmem_gui.workspace.transaction import Transaction
 
 
@@ -55,10 +56,6 @@ class Recovery:
             for journal in journals(self._home)
             if self._locks.holder(Path(journal.operation.root)) is None
         )
-
-    def steps(self) -> tuple[str, ...]:
-        """Name the steps of an apply in order."""
-        return tuple(Step)
 
     def finish(self, digest: str) -> Receipt:
         """Carry an operation to its end and return its receipt.

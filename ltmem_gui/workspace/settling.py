@@ -7,6 +7,7 @@ import logging
 import os
 from pathlib import Path
 
+from ltmem_gui.domain.apply_steps import Step
 from ltmem_gui.domain.consent import Receipt, ReceiptFile
 from ltmem_gui.domain.errors import InputError, KnownError
 from ltmem_gui.domain.jobs import Claim
@@ -14,7 +15,7 @@ from ltmem_gui.domain.watermark import advance
 from ltmem_gui.pipeline.ports import ApplyLedger
 from ltmem_gui.workspace.git_program import GitFailed
 from ltmem_gui.workspace.journal import Journal, Operation
-from ltmem_gui.workspace.steps import Reached, Step
+from ltmem_gui.workspace.steps import Reached
 from ltmem_gui.workspace.transaction import Transaction
 from ltmem_gui.workspace.undo import keep_image
 

@@ -1,4 +1,4 @@
-"""The steps of an apply by name, and faults that tests may ask for at them."""
+"""Faults that tests may ask for at the steps of an apply."""
 
 from __future__ import annotations
 
@@ -7,33 +7,15 @@ import os
 import signal
 import sys
 from collections import Counter
-from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
+from ltmem_gui.domain.apply_steps import Step
 from ltmem_gui.domain.errors import UsageError
 
 FAULT_VARIABLE = "LTMEM_FAULT"
 _ERRNO = {"enospc": errno.ENOSPC, "eio": errno.EIO, "eacces": errno.EACCES}
 KINDS = ("kill", *_ERRNO)
-
-
-class Step(StrEnum):
-    """The sequence of an apply; `journal` is the last step after which nothing has happened to the folder."""
-
-    CLAIM = "claim"
-    LOCK = "lock"
-    RECHECK = "recheck"
-    JOURNAL = "journal"
-    STAGE = "stage"
-    WRITE = "write"
-    DELETE = "delete"
-    REMOVE_DIFF = "remove-diff"
-    OWNERSHIP = "ownership"
-    BASELINE = "baseline"
-    RECORD = "record"
-    CLEANUP = "cleanup"
-    UNLOCK = "unlock"
 
 
 class Reached(Protocol):

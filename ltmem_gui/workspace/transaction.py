@@ -19,6 +19,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
+from ltmem_gui.domain.apply_steps import Step
 from ltmem_gui.domain.canonical import content_hash
 from ltmem_gui.domain.errors import WorkspaceMoved
 from ltmem_gui.domain.naming import STAGING_PREFIX, WORKSPACE_DIFF_FILENAME, check_path
@@ -26,7 +27,7 @@ from ltmem_gui.pipeline.ports import WorkspaceFile
 from ltmem_gui.workspace import baseline
 from ltmem_gui.workspace.disk import make_folders, move_in, move_out, remove_tree, replace_file, sync_folder, write_new
 from ltmem_gui.workspace.journal import Entry, Journal
-from ltmem_gui.workspace.steps import Reached, Step
+from ltmem_gui.workspace.steps import Reached
 from ltmem_gui.workspace.tree import open_below, open_folder, read_file, walk
 
 CLEAR = "clear"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from pathlib import Path
 
+from ltmem_gui.domain.apply_steps import Step
 from ltmem_gui.domain.consent import ApplyGrant, Receipt
 from ltmem_gui.domain.errors import (
     AlreadyApplied,
@@ -27,7 +28,7 @@ from ltmem_gui.workspace.locking import Cover
 from ltmem_gui.workspace.preparing import Prepared, prepare, require_unmoved, require_writable
 from ltmem_gui.workspace.reader import read
 from ltmem_gui.workspace.settling import clean_up_or_leave, in_words, record
-from ltmem_gui.workspace.steps import Faults, Reached, Step
+from ltmem_gui.workspace.steps import Faults, Reached
 from ltmem_gui.workspace.transaction import Transaction
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from ltmem_gui.domain.apply_steps import Step
 from ltmem_gui.domain.consent import Selection
 from ltmem_gui.domain.errors import (
     AlreadyApplied,
@@ -31,7 +32,7 @@ from ltmem_gui.domain.errors import (
 from ltmem_gui.workspace.locking import RootLocks
 from ltmem_gui.workspace.reader import read
 from ltmem_gui.workspace.recovery import Recovery
-from ltmem_gui.workspace.steps import Faults, Step
+from ltmem_gui.workspace.steps import Faults
 from ltmem_gui.workspace.writer import Writer
 from tests.helpers.git_workspace import NOW, FileLedger, clock, grant_for, lay, make_plan, select_all, this_owner, tree
 
@@ -164,7 +165,7 @@ def test_an_old_a_wrong_and_a_second_approval_are_refused(world: World) -> None:
         world.writer().apply(grant_for(plan, expires_at=NOW - 1))
     for field in ("plan_digest", "selection_digest", "fingerprint"):
         with pytest.raises(WrongDigest):
-            world.writer().apply(grant_for(plan, **{field: "0" * 64}))
+            world.writer().apply(grant_for(plan, None, **{field: "0" * 64}))
     altered = plan.model_copy(update={"notes": ("more",)})
     with pytest.raises(WrongDigest):
         world.writer().apply(grant_for(altered))
