@@ -1,0 +1,195 @@
+"""Lay one file of a plan out as rows: folded context, a header per unit, and the lines as decided."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ltmem_gui.domain.consent import Decision
+from ltmem_gui.domain.diffing.matching import equal_runs
+from ltmem_gui.domain.diffing.rows import REVEAL, Document, RowKind, Run
+from ltmem_gui.domain.diffing.sections import headings
+from ltmem_gui.domain.diffing.units import WHOLE, Member, Unit
+from ltmem_gui.domain.diffing.whitespace import Whitespace, normaliser
+from ltmem_gui.domain.plan import FileChange, Hunk
+from ltmem_gui.domain.review import Review
+
+CONTEXT = 3
+_MIN_FOLD = 2
+_HEX_BYTES = 256
+_HEX_PER_ROW = 16
+
+Opened = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a file is looked at: never what is decided.
+
+    `opened` maps gaps to how many more lines are shown at their (top, bottom); `whole` opens all of them.
+    """
+
+    whole: bool = False
+    opened: Mapping[int, Opened] = field(default_factory=dict[int, Opened])
+    whitespace: Whitespace = Whitespace.SHOW_ALL
+
+    def open_gap(self, gap: int, lines: int = REVEAL) -> Look:
+        """Return the look with more lines at both ends of a gap."""
+        top, bottom = self.opened.get(gap, (0, 0))
+        opened = {**self.opened, gap: (top + lines, bottom + lines)}
+        return Look(self.whole, opened, self.whitespace)
+
+
+def lay_out(change: FileChange, review: Review, base: Sequence[str] | None, look: Look) -> Document:
+    """Return the rows of one change.
+
+    `base` holds the lines of the file as it is; without it the unchanged parts are folds that cannot be opened.
+    """
+    if not change.hunks:
+        return Document(_notes(change, review))
+    return _Builder(change, review, base, look).build()
+
+
+def new_lines(change: FileChange, base: Sequence[str]) -> list[str]:
+    """Return the lines of the proposed text."""
+    lines: list[str] = []
+    at = 0
+    for hunk in change.hunks:
+        lines.extend(base[at : hunk.old_start])
+        lines.extend(hunk.new)
+        at = hunk.old_start + len(hunk.old)
+    lines.extend(base[at:])
+    return lines
+
+
+class _Builder:
+    def __init__(self, change: FileChange, review: Review, base: Sequence[str] | None, look: Look) -> None:
+        self._change = change
+        self._review = review
+        self._base = base
+        self._look = look
+        self._alike = normaliser(look.whitespace)
+        self._runs: list[Run] = []
+
+    def build(self) -> Document:
+        old_at = new_at = 0
+        hunks = self._change.hunks
+        for gap, hunk in enumerate(hunks):
+            self._gap(gap, old_at, new_at, hunk.old_start - old_at, first=gap == 0, last=False)
+            self._hunk(hunk)
+            old_at, new_at = hunk.old_start + len(hunk.old), hunk.new_start + len(hunk.new)
+        if self._base is not None:
+            self._gap(len(hunks), old_at, new_at, len(self._base) - old_at, first=False, last=True)
+        return Document(self._runs, headings(self._new_text()))
+
+    def _new_text(self) -> Sequence[str]:
+        if self._base is None:
+            return ()
+        return new_lines(self._change, self._base)
+
+    def _gap(self, gap: int, old: int, new: int, count: int, *, first: bool, last: bool) -> None:
+        """Add the unchanged lines between two changes, folded in the middle."""
+        if count <= 0:
+            return
+        if self._base is None:
+            self._runs.append(Run(RowKind.FOLD, 1, old=old, new=new, hidden=count, gap=-1))
+            return
+        more_top, more_bottom = self._look.opened.get(gap, (0, 0))
+        top = (0 if first else CONTEXT) + more_top
+        bottom = (0 if last else CONTEXT) + more_bottom
+        hidden = count - top - bottom
+        if self._look.whole or hidden < _MIN_FOLD:
+            self._context(old, new, count)
+            return
+        self._context(old, new, top)
+        self._runs.append(Run(RowKind.FOLD, 1, old=old + top, new=new + top, hidden=hidden, gap=gap))
+        self._context(old + count - bottom, new + count - bottom, bottom)
+
+    def _context(self, old: int, new: int, count: int) -> None:
+        self._runs.append(Run(RowKind.CONTEXT, count, self._base or (), old, old, new))
+
+    def _hunk(self, hunk: Hunk) -> None:
+        path = self._change.path
+        units = self._review.by_member.get((path, hunk.id)) or self._review.by_member.get((path, WHOLE), ())
+        if not units:
+            self._unit(None, Member(path, hunk.id, (0, len(hunk.old)), (0, len(hunk.new))), hunk)
+        for unit in units:
+            for member in unit.members:
+                if member.path == path and member.hunk == hunk.id:
+                    self._unit(unit, member, hunk)
+                elif member.path == path and member.hunk == WHOLE:
+                    self._unit(unit, Member(path, hunk.id, (0, len(hunk.old)), (0, len(hunk.new))), hunk)
+
+    def _unit(self, unit: Unit | None, member: Member, hunk: Hunk) -> None:
+        """Add the header and the lines of one hunk or part."""
+        key = unit.key if unit else None
+        old_from, new_from = hunk.old_start + member.old[0], hunk.new_start + member.new[0]
+        old, new = hunk.old[slice(*member.old)], hunk.new[slice(*member.new)]
+        mark = self._review.mark(key) if key else None
+        edited = mark is not None and mark.decision is Decision.EDITED and mark.edited is not None
+        if mark is not None and mark.edited is not None:
+            new = mark.edited
+        self._runs.append(Run(RowKind.HEADER, 1, old=old_from, new=new_from, unit=key))
+        if not edited and self._alike is None:
+            self._lines(RowKind.REMOVED, old, 0, len(old), old_from, key)
+            self._lines(RowKind.ADDED, new, 0, len(new), new_from, key)
+            return
+        self._matched(old, new, old_from, new_from, key)
+
+    def _matched(self, old: Sequence[str], new: Sequence[str], old_from: int, new_from: int, key: str | None) -> None:
+        """Add the lines of a unit compared anew: what an edit put back, or a view ignores, is context."""
+        same = self._alike or str
+        a = b = 0
+        runs = [*equal_runs([same(line) for line in old], [same(line) for line in new]), (len(old), len(new), 0)]
+        for i, j, length in runs:
+            self._lines(RowKind.REMOVED, old, a, i - a, old_from + a, key)
+            self._lines(RowKind.ADDED, new, b, j - b, new_from + b, key)
+            for k in range(length):
+                alike = old[i + k] != new[j + k]
+                self._runs.append(
+                    Run(RowKind.CONTEXT, 1, new, j + k, old_from + i + k, new_from + j + k, key, alike=alike)
+                )
+            a, b = i + length, j + length
+
+    def _lines(self, kind: RowKind, source: Sequence[str], offset: int, count: int, at: int, key: str | None) -> None:
+        if count:
+            old, new = (at, -1) if kind is RowKind.REMOVED else (-1, at)
+            self._runs.append(Run(kind, count, source, offset, old, new, key))
+
+
+def _notes(change: FileChange, review: Review) -> list[Run]:
+    """Return the rows of a change without lines: sizes, hashes, modes and the head of the bytes."""
+    units = review.by_member.get((change.path, WHOLE), ())
+    key = units[0].key if units else None
+    lines = describe(change)
+    runs = [Run(RowKind.HEADER, 1, old=0, new=0, unit=key)] if key else []
+    return [*runs, Run(RowKind.NOTE, len(lines), lines, unit=key)]
+
+
+def describe(change: FileChange) -> list[str]:
+    """Return what can be said of a file that is decided without looking at its lines."""
+    lines = [change.reason] if change.reason else []
+    if change.change != "added":
+        lines.append(f"before: {change.old_size:,} bytes, sha256 {change.old_sha256}")
+    if change.change != "deleted":
+        lines.append(f"after: {change.new_size:,} bytes, sha256 {change.new_sha256}")
+    if change.old_mode != change.new_mode and change.new_mode is not None:
+        before = "no file" if change.old_mode is None else f"{change.old_mode:04o}"
+        lines.append(f"permission bits: {before} → {change.new_mode:04o}")
+    if change.new_mode is not None and change.new_mode & 0o111:
+        lines.append("the file is executable")
+    if change.content:
+        head = base64.b64decode(change.content)[:_HEX_BYTES]
+        lines.append(f"the first {len(head)} bytes:")
+        lines.extend(_hex_rows(head))
+    return lines
+
+
+def _hex_rows(data: bytes) -> list[str]:
+    rows: list[str] = []
+    for at in range(0, len(data), _HEX_PER_ROW):
+        part = data[at : at + _HEX_PER_ROW]
+        shown = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
+        rows.append(f"{at:08x}  {part.hex(' '):<{_HEX_PER_ROW * 3}} {shown}")
+    return rows

@@ -1,0 +1,234 @@
+"""The rows of a diff as a person sees them, for any view: folded, paired, with a number and a unit each.
+
+A `Document` is built from runs, never from single rows, so that 80,000 lines cost as much as their changes. Rows are
+made when they are asked for.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ltmem_gui.domain.diffing.sections import Heading, heading_at
+
+REVEAL = 20
+
+
+class RowKind(StrEnum):
+    """What a row is."""
+
+    HEADER = "change"
+    CONTEXT = "unchanged"
+    REMOVED = "removed"
+    ADDED = "added"
+    FOLD = "folded"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row. `text` has no line end; `end` is that end, empty for a last line without one.
+
+    `old` and `new` count lines from 1. `unit` is the key of what the row belongs to. `hidden` counts the lines of a
+    fold, `gap` names it. `alike` marks lines that differ in white space the view leaves out.
+    """
+
+    kind: RowKind
+    text: str = ""
+    end: str = "\n"
+    old: int | None = None
+    new: int | None = None
+    unit: str | None = None
+    hidden: int = 0
+    gap: int = -1
+    alike: bool = False
+
+    @property
+    def line(self) -> str:
+        """Return the bytes of the line, end included."""
+        return self.text + self.end
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Rows of one kind that follow each other; `source[offset]` is the text of the first, numbers count from 0."""
+
+    kind: RowKind
+    count: int
+    source: Sequence[str] = ()
+    offset: int = 0
+    old: int = -1
+    new: int = -1
+    unit: str | None = None
+    hidden: int = 0
+    gap: int = -1
+    alike: bool = False
+
+    def row(self, index: int) -> Row:
+        """Return the row at `index` of the run."""
+        text, end = self.source[self.offset + index] if self.source else "", ""
+        if text.endswith("\n"):
+            text, end = (text[:-2], "\r\n") if text.endswith("\r\n") else (text[:-1], "\n")
+        return Row(
+            self.kind,
+            text,
+            end,
+            self.old + index + 1 if self.old >= 0 else None,
+            self.new + index + 1 if self.new >= 0 else None,
+            self.unit,
+            self.hidden,
+            self.gap,
+            self.alike,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A row of the side-by-side view; headers, folds and notes stand alone in `left` and span both sides."""
+
+    left: Row | None
+    right: Row | None
+
+
+class Document:
+    """The rows of one file in one state of folding. Immutable; a new one is built when a fold opens."""
+
+    def __init__(self, runs: Sequence[Run], headings: Sequence[Heading] = ()) -> None:
+        self.runs = tuple(run for run in runs if run.count)
+        self.headings = headings
+        self._starts = _starts([run.count for run in self.runs])
+        self.count = sum(run.count for run in self.runs)
+        self._pairs: _Pairs | None = None
+
+    def row(self, index: int) -> Row:
+        """Return one row of the unified view. Raises `IndexError` outside of it."""
+        if not 0 <= index < self.count:
+            raise IndexError(index)
+        at = bisect_right(self._starts, index) - 1
+        return self.runs[at].row(index - self._starts[at])
+
+    def rows(self, start: int, stop: int) -> list[Row]:
+        """Return the rows from `start` up to `stop`, cut at the ends."""
+        start, stop = max(0, start), min(self.count, stop)
+        found: list[Row] = []
+        at = bisect_right(self._starts, start) - 1
+        while start < stop:
+            run, first = self.runs[at], self._starts[at]
+            end = min(stop, first + run.count)
+            found.extend(run.row(i - first) for i in range(start, end))
+            start, at = end, at + 1
+        return found
+
+    def headers(self) -> list[int]:
+        """Return the rows at which changes begin."""
+        return [start for start, run in zip(self._starts, self.runs, strict=True) if run.kind is RowKind.HEADER]
+
+    def header_of(self, unit: str) -> int | None:
+        """Return the first row of a unit."""
+        for start, run in zip(self._starts, self.runs, strict=True):
+            if run.unit == unit:
+                return start
+        return None
+
+    def place_of(self, line: int, *, old: bool = False) -> int | None:
+        """Return the row of a line (from 0) of the new or the old text; None when it is folded away."""
+        for start, run in zip(self._starts, self.runs, strict=True):
+            first = run.old if old else run.new
+            if run.kind is not RowKind.HEADER and 0 <= first <= line < first + run.count:
+                return start + line - first
+        return None
+
+    def fold_of(self, line: int, *, old: bool = False) -> int | None:
+        """Return the gap that hides a line (from 0)."""
+        for run in self.runs:
+            first = run.old if old else run.new
+            if run.kind is RowKind.FOLD and 0 <= first <= line < first + run.hidden:
+                return run.gap
+        return None
+
+    def heading(self, row: Row) -> Heading | None:
+        """Return the Markdown heading a row stands under, in the new text."""
+        return heading_at(self.headings, row.new - 1) if row.new is not None else None
+
+    def row_of_pair(self, index: int) -> int:
+        """Return the unified row that a row of the side-by-side view begins with."""
+        return self._paired().unified(index)
+
+    def pair_of_row(self, index: int) -> int:
+        """Return the row of the side-by-side view that shows a unified row."""
+        return self._paired().of_row(index)
+
+    @property
+    def pair_count(self) -> int:
+        """Return the number of rows of the side-by-side view."""
+        return self._paired().count
+
+    def pair(self, index: int) -> Pair:
+        """Return one row of the side-by-side view."""
+        return self._paired().pair(index)
+
+    def _paired(self) -> _Pairs:
+        if self._pairs is None:
+            self._pairs = _Pairs(self.runs, self._starts)
+        return self._pairs
+
+
+class _Pairs:
+    """Side by side: removed and added runs of a unit share their rows, the shorter side is padded."""
+
+    def __init__(self, runs: Sequence[Run], starts: Sequence[int]) -> None:
+        self._items: list[tuple[Run | None, Run | None, int]] = []
+        counts: list[int] = []
+        at = 0
+        while at < len(runs):
+            run, start = runs[at], starts[at]
+            follower = runs[at + 1] if at + 1 < len(runs) else None
+            if run.kind is RowKind.REMOVED and follower is not None and follower.kind is RowKind.ADDED:
+                self._items.append((run, follower, start))
+                counts.append(max(run.count, follower.count))
+                at += 2
+                continue
+            self._items.append((None, run, start) if run.kind is RowKind.ADDED else (run, None, start))
+            counts.append(run.count)
+            at += 1
+        self._starts = _starts(counts)
+        self._rows = [start for _, _, start in self._items]
+        self.count = sum(counts)
+
+    def _at(self, index: int) -> tuple[Run | None, Run | None, int, int]:
+        if not 0 <= index < self.count:
+            raise IndexError(index)
+        at = bisect_right(self._starts, index) - 1
+        return (*self._items[at], index - self._starts[at])
+
+    def pair(self, index: int) -> Pair:
+        left, right, _, inside = self._at(index)
+        first = left.row(inside) if left is not None and inside < left.count else None
+        if first is not None and first.kind is RowKind.CONTEXT:
+            return Pair(first, first)
+        return Pair(first, right.row(inside) if right is not None and inside < right.count else None)
+
+    def unified(self, index: int) -> int:
+        left, right, start, inside = self._at(index)
+        if left is None or inside < left.count:
+            return start + inside
+        return start + left.count + min(inside, (right.count if right else 1) - 1)
+
+    def of_row(self, row: int) -> int:
+        at = max(0, bisect_right(self._rows, row) - 1)
+        left, right, start = self._items[at]
+        inside = row - start
+        if left is not None and right is not None and inside >= left.count:
+            inside -= left.count
+        return self._starts[at] + inside
+
+
+def _starts(counts: Sequence[int]) -> list[int]:
+    starts: list[int] = []
+    total = 0
+    for count in counts:
+        starts.append(total)
+        total += count
+    return starts
