@@ -168,13 +168,13 @@ def render_group(group: Group) -> list[str]:
     for task in group.tasks:
         lines += ["", f"## Task {task.number}: {task.title}".rstrip()]
         if task.has_files:
-            lines += ["", FILES_HEADING, "", *map(render_file, task.files)]
+            lines += [FILES_HEADING, *map(render_file, task.files)]
         if task.has_keywords:
-            lines += ["", KEYWORDS_HEADING, "", *task.keywords]
+            lines += [KEYWORDS_HEADING, *task.keywords]
         if task.extra:
             lines += ["", *task.extra]
     for section in group.sections:
-        lines += ["", f"## {section.title}", ""]
+        lines += ["", f"## {section.title}"]
         for index, item in enumerate(section.items):
             apart = index > 0 and (isinstance(item, Loose) or isinstance(section.items[index - 1], Loose))
             lines += [""] if apart else []

@@ -37,6 +37,8 @@ INSTRUCTION = re.compile(
     re.IGNORECASE,
 )
 
+BOLD = re.compile(r"(?<![\w*])\*\*(?=[^\s*])([^*]*[^\s*])\*\*(?![\w*])")
+
 
 def has_relative_date(text: str) -> bool:
     """Tell whether a line speaks of a day that only its writer knew, without naming the date."""

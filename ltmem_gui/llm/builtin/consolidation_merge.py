@@ -24,7 +24,7 @@ from ltmem_gui.domain.memory_document import (
     Task,
 )
 from ltmem_gui.llm.builtin.consolidation_claims import ClaimIndex, Statement, disagreements
-from ltmem_gui.llm.builtin.consolidation_groups import SUMMARIES, DerivedGroup, DerivedTask, date_of
+from ltmem_gui.llm.builtin.consolidation_groups import MAX_KEYWORDS, SUMMARIES, DerivedGroup, DerivedTask, date_of
 
 NOTE_LENGTH = 72
 STRUCK_NOTE = "removed by hand"
@@ -110,49 +110,55 @@ def _header(group: DerivedGroup, title: str) -> tuple[str, ...]:
 
 
 def _place_tasks(draft: _Draft, old: Group | None, derived: DerivedGroup, living: Living) -> None:
-    waiting: dict[str, list[DerivedTask]] = {}
-    for task in derived.tasks:
-        waiting.setdefault(task.thread_id, []).append(task)
+    """Keep the tasks that are there in their order, then add the new ones; tasks of one title are one task."""
+    waiting = list(derived.tasks)
     ours = old is not None and bool(old.entries_by_claim)
     for task in old.tasks if old else ():
-        kept = _keep_task(draft, task, waiting, ours, living)
+        kept = _own_task(draft, task, waiting) if ours else _foreign_task(draft, task, waiting, living)
         if kept is not None:
-            draft.tasks.append(replace(kept, number=len(draft.tasks) + 1))
+            draft.tasks.append(kept)
             draft.renumbered[task.number] = len(draft.tasks)
-    for task in derived.tasks:
-        if task in waiting.get(task.thread_id, ()) and _plain(_file_line(task)) not in living.refused:
-            draft.tasks.append(_render_task(task, len(draft.tasks) + 1))
-            draft.number_of[task.thread_id, task.ordinal] = len(draft.tasks)
+    waiting = [task for task in waiting if _plain(_file_line(task)) not in living.refused]
+    while waiting:
+        draft.tasks.append(_take_all(draft, waiting[0].title, waiting, ()))
 
 
-def _keep_task(
-    draft: _Draft, task: Task, waiting: dict[str, list[DerivedTask]], ours: bool, living: Living
-) -> Task | None:
-    """Return the task with its living files only; None when all its files are gone."""
+def _own_task(draft: _Draft, task: Task, waiting: list[DerivedTask]) -> Task | None:
+    """Lay a task of ours out anew from what the sessions it names say now."""
+    threads = {reference.thread_id for reference in task.files}
+    candidates = [fresh for fresh in waiting if fresh.thread_id in threads]
+    candidates.sort(key=lambda fresh: not task.title.startswith(fresh.title))
+    return _take_all(draft, candidates[0].title, waiting, task.extra) if candidates else None
+
+
+def _take_all(draft: _Draft, title: str, waiting: list[DerivedTask], extra: tuple[str, ...]) -> Task:
+    """Make one task of all waiting ones with this title; the newest names outcome and keywords."""
+    number = len(draft.tasks) + 1
+    wanted = title.casefold()
+    members = [task for task in waiting if task.title.casefold() == wanted]
+    waiting[:] = [task for task in waiting if task.title.casefold() != wanted]
+    for task in members:
+        draft.number_of[task.thread_id, task.ordinal] = number
+    words = {word.casefold(): word for task in reversed(members) for word in task.keywords}
+    keywords = ", ".join(list(words.values())[:MAX_KEYWORDS])
+    files = tuple(dict.fromkeys(task.reference for task in members))
+    return Task(number, members[-1].heading, files, (f"- {keywords}",), extra)
+
+
+def _foreign_task(draft: _Draft, task: Task, waiting: list[DerivedTask], living: Living) -> Task | None:
+    """Keep a task of another writer, with its living files; None when all its files are gone."""
     number = len(draft.tasks) + 1
     files: list[FileReference] = []
-    mine: list[DerivedTask] = []
     for reference in task.files:
         thread = reference.thread_id or living.paths.get(reference.path, "")
-        if thread in living.threads:
-            fresh = waiting.get(thread)
-            if fresh:
-                mine.append(fresh.pop(0))
-                draft.number_of[thread, mine[-1].ordinal] = number
-                files.append(mine[-1].reference)
-            elif not ours and reference.path in living.lines:
-                files.append(reference)
-        elif reference.path in living.lines or not (reference.thread_id or reference.path.startswith(SUMMARIES)):
+        fresh = next((item for item in waiting if item.thread_id == thread), None)
+        if fresh is not None:
+            waiting.remove(fresh)
+            draft.number_of[thread, fresh.ordinal] = number
+            files.append(fresh.reference)
+        elif reference.path in living.lines or not (thread or reference.path.startswith(SUMMARIES)):
             files.append(reference)
-    if task.files and not files:
-        return None
-    if ours and len(files) == 1 and mine:
-        return replace(_render_task(mine[0], number), extra=task.extra)
-    return replace(task, files=tuple(files))
-
-
-def _render_task(task: DerivedTask, number: int) -> Task:
-    return Task(number, task.heading, (task.reference,), (f"- {', '.join(task.keywords)}",))
+    return None if task.files and not files else replace(task, number=number, files=tuple(files))
 
 
 def _file_line(task: DerivedTask) -> str:

@@ -13,6 +13,7 @@ from ltmem_gui.domain import citations
 from ltmem_gui.domain.citations import CitationEntry
 from ltmem_gui.domain.hazards import is_hidden
 from ltmem_gui.domain.memory_document import FAILURES, KNOWLEDGE, PREFERENCES, split_reference
+from ltmem_gui.domain.memory_wording import BOLD
 
 MAX_TEXT = 500
 MAX_TITLE = 100
@@ -74,7 +75,7 @@ class RawMemory:
 def clean_line(text: str, limit: int = MAX_TEXT) -> str:
     """Return the text on one line that is safe to quote: nothing hidden, no tags, no reference-like ending."""
     seen = "".join(" " if c in "\n\t\r\x0b\x0c\x85\u2028\u2029" else "" if is_hidden(c) else c for c in text)
-    flat = citations.defuse(" ".join(seen.split()))
+    flat = BOLD.sub(r"\1", citations.defuse(" ".join(seen.split())))
     flat = split_reference(flat)[0]
     return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
 
@@ -92,7 +93,7 @@ def read_raw_memory(text: str) -> RawMemory:
         reader.take(line.rstrip())
     tasks = reader.tasks()
     if not any(task.bullets for task in tasks):
-        tasks = _plain(lines[at:], tasks)
+        tasks = _plain(citations.strip_blocks("\n".join(lines[at:])).split("\n"), tasks)
     return RawMemory(fields, tasks)
 
 

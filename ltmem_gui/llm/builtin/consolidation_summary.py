@@ -7,7 +7,7 @@ of `MEMORY.md`; only a person's own lines of the first three sections are taken 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from ltmem_gui.domain.memory_document import (
@@ -33,22 +33,27 @@ _MAX_NAMES = 40
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """How much detail the index shows."""
+    """How much detail the index shows; `rest`: name what a recent scope did before, too."""
 
+    days: int
     topics: int
     learnings: int
     text: int
-    older_titles: int
+    keywords: int
+    rest: bool = True
 
 
 _LEVELS = (
-    _Level(100, 2, 120, 3),
-    _Level(5, 1, 120, 3),
-    _Level(3, 1, 90, 2),
-    _Level(2, 0, 80, 1),
-    _Level(1, 0, 60, 1),
-    _Level(0, 0, 60, 1),
-    _Level(0, 0, 40, 0),
+    _Level(3, 100, 2, 140, 6),
+    _Level(3, 5, 2, 140, 6),
+    _Level(3, 3, 1, 120, 5),
+    _Level(3, 2, 1, 100, 5, rest=False),
+    _Level(3, 1, 1, 90, 4, rest=False),
+    _Level(2, 1, 1, 90, 4, rest=False),
+    _Level(1, 1, 1, 80, 3, rest=False),
+    _Level(1, 1, 0, 60, 3, rest=False),
+    _Level(0, 0, 0, 60, 3),
+    _Level(0, 0, 0, 30, 1),
 )
 
 
@@ -77,10 +82,11 @@ def render_summary(document: Document, *, existing: str, before: Document) -> st
     lines += own[f"## {PREFERENCES}"]
     tips = [line for line in _collect(groups, (FAILURES, KNOWLEDGE)) if not _is_in(line.text, preferences)]
     lines += ["", GENERAL_TIPS, "", *_bullets(tips, MAX_TIPS, TIP_BYTES), *own[GENERAL_TIPS], "", INDEX]
+    shown = {Statement(line.text).joined for line in (*preferences[:MAX_PREFERENCES], *tips[:MAX_TIPS])}
     used = len("\n".join(lines).encode("utf-8", "surrogateescape")) + 1
     index: list[str] = []
     for level in _LEVELS:
-        index = _index(groups, level)
+        index = _index(groups, level, shown)
         if used + len("\n".join(index).encode("utf-8", "surrogateescape")) + 1 <= SUMMARY_BYTES:
             break
     return _squeeze([*lines, *index])
@@ -196,8 +202,8 @@ def _day(task: Task) -> str:
     return max((reference.attributes.get("updated_at", "")[:10] for reference in task.files), default="")
 
 
-def _index(groups: Sequence[Group], level: _Level) -> list[str]:
-    days = sorted({_day(task) for group in groups for task in group.tasks} - {""}, reverse=True)[:RECENT_DAYS]
+def _index(groups: Sequence[Group], level: _Level, shown_above: Collection[str]) -> list[str]:
+    days = sorted({_day(task) for group in groups for task in group.tasks} - {""}, reverse=True)[: level.days]
     lines: list[str] = []
     older: list[str] = []
     for group in groups:
@@ -206,36 +212,45 @@ def _index(groups: Sequence[Group], level: _Level) -> list[str]:
         for day in days:
             tasks = [task for task in reversed(group.tasks) if _day(task) == day][: level.topics]
             if tasks:
-                part += ["", f"#### {day}", ""]
-                for task in tasks:
-                    part += _topic(group, task, level)
+                part += [f"#### {day}", *(line for task in tasks for line in _topic(group, task, level, shown_above))]
                 shown += tasks
         if part:
             lines += ["", f"### {_scope(group)}", *part]
-        rest = [task for task in reversed(group.tasks) if task not in shown]
-        if rest or not part:
-            older += ["", f"#### {_scope(group)}", "", *_older(group, rest, level)]
+        rest = sorted((task for task in group.tasks if task not in shown), key=_day, reverse=True)
+        if not part or (rest and level.rest):
+            older += [f"#### {_scope(group)}", *_older(group, rest, level)]
     return [*lines, *(["", OLDER_TOPICS, *older] if older else [])]
 
 
 def _scope(group: Group) -> str:
-    return group.cwd if group.cwd and group.cwd != "unknown" and group.cwd != "any" else group.title
+    return group.cwd if group.cwd not in ("", "unknown", "any") else group.title
 
 
-def _topic(group: Group, task: Task, level: _Level) -> list[str]:
-    bullets = [b for b in _all_bullets(group) if task.number in b.tasks and not b.text.endswith(", older)")]
-    lines = [f"- {_cut(task.title, level.text)}: {', '.join(_keywords([task], 5))}"]
-    lines.append(f"  - desc: {group.title}, Task {task.number} in MEMORY.md")
-    learnings = "; ".join(_cut(without_suffix(b.text), level.text) for b in bullets[: level.learnings])
+def _topic(group: Group, task: Task, level: _Level, shown_above: Collection[str]) -> list[str]:
+    lines = [f"- {_cut(task.title, level.text)}: {', '.join(_keywords([task], level.keywords))}"]
+    lines.append(f"  - desc: {group.title}, Task {task.number}, {_sessions(task)}")
+    learnt = [
+        _cut(without_suffix(bullet.text), level.text)
+        for bullet in reversed(_all_bullets(group))
+        if task.number in bullet.tasks
+        and not bullet.text.endswith(", older)")
+        and Statement(without_suffix(bullet.text)).joined not in shown_above
+    ]
+    learnings = "; ".join(learnt[: level.learnings])
     return [*lines, f"  - learnings: {learnings}"] if learnings else lines
 
 
 def _older(group: Group, tasks: Sequence[Task], level: _Level) -> list[str]:
-    titles = "; ".join(_cut(task.title, level.text) for task in tasks[: level.older_titles])
-    count = f"{len(tasks)} task{'' if len(tasks) == 1 else 's'}"
-    words = ", ".join(_keywords(tasks, 6 if level.older_titles > 1 else 3))
-    head = f"- {group.title}: {words}" if words else f"- {group.title}"
-    return [head, f"  - desc: {count} in MEMORY.md" + (f", newest: {titles}" if titles else "")]
+    words = ", ".join(_keywords(tasks, level.keywords))
+    if not tasks:
+        return [f"- {group.title}", "  - desc: statements without a task"]
+    name = _cut(tasks[0].title, level.text)
+    more = f" and {len(tasks) - 1} more" if len(tasks) > 1 else ""
+    return [f"- {name}: {words}", f"  - desc: Task {tasks[0].number}{more}, last on {_day(tasks[0]) or 'unknown day'}"]
+
+
+def _sessions(task: Task) -> str:
+    return "1 session" if len(task.files) == 1 else f"{len(task.files)} sessions"
 
 
 def _keywords(tasks: Sequence[Task], count: int) -> list[str]:
