@@ -113,7 +113,8 @@ class Writer:
         try:
             receipt = self._carry_out(prepared, transaction, journal, claim, beat)
         except BaseException as error:
-            recorded = self._ledger.recorded(grant.plan.digest)
+            # Only the last transaction can have been carried out although it raised.
+            recorded = self._ledger.recorded(grant.plan.digest) if journal.step == Step.RECORD else None
             if recorded is None:
                 self._restore(transaction, journal, error)
                 raise

@@ -10,7 +10,6 @@ import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -31,65 +30,19 @@ from ltmem_gui.domain.errors import (
 )
 from ltmem_gui.workspace.locking import RootLocks
 from ltmem_gui.workspace.reader import read
-from ltmem_gui.workspace.recovery import Recovery
 from ltmem_gui.workspace.steps import Faults
 from ltmem_gui.workspace.writer import Writer
-from tests.helpers.git_workspace import NOW, FileLedger, clock, grant_for, lay, make_plan, select_all, this_owner, tree
-
-BASE = {
-    "MEMORY.md": b"# one\ntwo\nthree\nfour\nfive\n",
-    "memory_summary.md": b"v1\r\nhello\r\nworld",
-    "run.sh": (b"#!/bin/sh\n", 0o755),
-    "rollout_summaries/old.md": b"old\n",
-    "notes/mine.txt": b"mine\n",
-}
-WANTED = {
-    "MEMORY.md": b"# one\nTWO\nthree\nfour\nFIVE\n",
-    "memory_summary.md": b"v1\r\nhello\r\nthere\r\n",
-    "run.sh": b"#!/bin/sh\necho\n",
-    "rollout_summaries/new.md": b"new\n",
-    "rollout_summaries/old.md": None,
-    "skills/a/SKILL.md": b"skill\n",
-}
-
-
-class World:
-    """One memory folder, one data folder, one ledger."""
-
-    def __init__(self, base: Path) -> None:
-        self.home, self.state, self.root = base / "home", base / "state", base / "memories"
-        self.home.mkdir()
-        self.state.mkdir()
-        self.ledger = FileLedger(self.state / "ledger.json")
-        self.locks = RootLocks(clock, self.state)
-
-    def parts(self, faults: str = "") -> dict[str, Any]:
-        owner = this_owner()
-        return {"ledger": self.ledger, "locks": self.locks, "owner": owner, "clock": clock, "faults": Faults(faults)}
-
-    def writer(self, faults: str = "", **more: Any) -> Writer:
-        return Writer(self.home, **self.parts(faults), **more)
-
-    def recovery(self, faults: str = "") -> Recovery:
-        return Recovery(self.home, **self.parts(faults))
-
-    def plan(self, wanted: dict[str, bytes | None] | None = None, **more: Any) -> Any:
-        return make_plan(self.home, self.root, WANTED if wanted is None else wanted, **more)
+from tests.helpers.git_workspace import NOW, clock, grant_for, make_plan, select_all, this_owner, tree
+from tests.helpers.git_world import WANTED, World
 
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    """Return a world whose folder holds `BASE` and a baseline."""
-    made = World(tmp_path)
-    lay(made.root, BASE)
-    made.writer().apply(grant_for(made.plan({"MEMORY.md": b"# one\ntwo\nthree\nfour\nfive\nsix\n"})))
-    made.writer().apply(grant_for(made.plan({"MEMORY.md": b"# one\ntwo\nthree\nfour\nfive\n"})))
-    made.ledger.calls.clear()
-    return made
+    """Return a settled world."""
+    return World.settled(tmp_path)
 
 
 def test_an_apply_writes_all_and_leaves_a_clean_baseline(world: World) -> None:
-    (world.root / "phase2_workspace_diff.md").write_text("left")
     receipt = world.writer().apply(grant_for(world.plan()))
     after = tree(world.root)
     assert {path: data for path, (data, _) in after.items()} == {
@@ -103,8 +56,8 @@ def test_an_apply_writes_all_and_leaves_a_clean_baseline(world: World) -> None:
     assert snapshot.problems == ()
     status = subprocess.run(["git", "-C", world.root, "status", "--porcelain"], capture_output=True, check=True)
     assert status.stdout == b""
-    assert receipt.operation_number == 3
-    assert receipt.counts == {"written": 5, "deleted": 1}
+    assert receipt.operation_number == 2
+    assert receipt.counts == {"written": 5, "deleted": 2}
     assert (receipt.watermark_after, world.ledger.watermark) == (500, 500)
     assert {f.path for f in receipt.files} == set(WANTED)
     assert world.recovery().pending() == ()
@@ -312,7 +265,6 @@ STEPS_BEFORE_RECORD = [step for step in Step if step not in (Step.CLEANUP, Step.
 @pytest.mark.parametrize("kind", ["enospc", "eio", "eacces"])
 @pytest.mark.parametrize("step", STEPS_BEFORE_RECORD)
 def test_a_failure_at_any_step_restores_the_old_state_at_once(world: World, step: Step, kind: str) -> None:
-    (world.root / "phase2_workspace_diff.md").write_text("left")
     before, baseline = tree(world.root), read(world.root).baseline
     with pytest.raises(InputError) as caught:
         world.writer(f"{step}:{kind}").apply(grant_for(world.plan()))
@@ -340,7 +292,7 @@ def test_a_failure_in_the_middle_of_a_step_restores_the_old_state(world: World, 
 def test_a_failure_after_the_receipt_does_not_undo_it(world: World, step: str) -> None:
     plan = world.plan()
     receipt = world.writer(f"{step}:eio").apply(grant_for(plan))
-    assert receipt.operation_number == 3
+    assert receipt.operation_number == 2
     if step == "unlock":
         return
     (operation,) = world.recovery().pending()
