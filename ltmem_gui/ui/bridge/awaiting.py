@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from PySide6.QtCore import QObject
 
@@ -13,8 +13,8 @@ REJECTED = 0
 class Openable(Protocol):
     """A dialog as this module needs it: `open` shows it, `finished` (int) ends it, `done` closes it."""
 
-    finished: Any
-    destroyed: Any
+    finished: ClassVar[Any]
+    destroyed: ClassVar[Any]
 
     def open(self) -> None: ...
     def done(self, result: int, /) -> None: ...

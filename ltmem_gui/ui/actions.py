@@ -1,0 +1,122 @@
+"""Actions are data: one registry feeds menus, buttons, keys, the palette and the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QAction, QIcon, QKeySequence
+from PySide6.QtWidgets import QWidget
+
+from ltmem_gui.ui.keys import Context, keys_of
+
+
+@dataclass(frozen=True, slots=True)
+class ActionSpec:
+    """One thing a person can do. `id` is dotted and never changes; `tip` says what it reads or changes."""
+
+    id: str
+    title: str
+    context: Context = "everywhere"
+    icon: str = ""
+    tip: str = ""
+
+
+ACTIONS: tuple[ActionSpec, ...] = (
+    ActionSpec("panel.queue", "Queue", icon="queue", tip="Every rollout with its state and reason"),
+    ActionSpec("panel.review", "Review", icon="review", tip="Decide a plan hunk by hunk"),
+    ActionSpec("panel.citations", "Citations", icon="citations", tip="What the memory folder cites, and where"),
+    ActionSpec("panel.memory", "Memory", icon="memory", tip="The files of the memory folder"),
+    ActionSpec("panel.history", "History", icon="history", tip="Receipts of what was written"),
+    ActionSpec("folders.open", "Name folders…", icon="folder", tip="Name folders to work with; reads nothing"),
+    ActionSpec("demo.open", "Open the demo…", icon="demo", tip="Sample rollouts in a fresh folder that you choose"),
+    ActionSpec("run.scan", "Scan", icon="scan", tip="Reads the sessions folder; nothing is written or sent"),
+    ActionSpec("run.estimate", "Estimate", icon="search", tip="Reads and redacts in memory only; no lease, no lock"),
+    ActionSpec("run.start", "Run…", icon="run", tip="Extract, then consolidate; effects are shown first"),
+    ActionSpec("run.consolidate", "Consolidate…", icon="review", tip="Make a plan to review from what is extracted"),
+    ActionSpec("run.cancel", "Cancel", icon="cancel", tip="Stop the running task; leases are given back"),
+    ActionSpec("find.focus", "Find or filter", icon="search"),
+    ActionSpec("keys.open", "Keys", icon="keys", tip="All keys of the window"),
+    ActionSpec("palette.open", "Find an action…", icon="search"),
+    ActionSpec("theme.toggle", "Switch light and dark"),
+    ActionSpec("about.open", "About", icon="info"),
+    ActionSpec("app.quit", "Quit"),
+    ActionSpec("queue.detail", "Go to the detail", "queue"),
+    ActionSpec("queue.rollout", "Open the rollout", "queue", icon="file", tip="Reads this one rollout file"),
+    ActionSpec("queue.copy_id", "Copy the id", "queue"),
+    ActionSpec("citations.evidence", "Go to the evidence", "citations"),
+    ActionSpec("citations.open", "Open at the line", "citations", icon="file"),
+    ActionSpec("citations.copy", "Copy the location", "citations"),
+)
+
+
+class ActionRegistry(QObject):
+    """Own one `QAction` per spec.
+
+    An action without a handler is off, with that as its reason. Keys of a panel's context act only while the panel's
+    list has focus: `attach` puts them there.
+    """
+
+    def __init__(self, icon: Callable[[str], QIcon], specs: Iterable[ActionSpec] = ACTIONS) -> None:
+        super().__init__()
+        self._icon = icon
+        self._specs = {spec.id: spec for spec in specs}
+        self._actions = {spec.id: self._make(spec) for spec in self._specs.values()}
+        self._handlers: dict[str, Callable[[], object]] = {}
+
+    @property
+    def specs(self) -> tuple[ActionSpec, ...]:
+        """Return every spec, in order."""
+        return tuple(self._specs.values())
+
+    def action(self, id_: str) -> QAction:
+        """Return the action of an id. Raises `KeyError` for an unknown one."""
+        return self._actions[id_]
+
+    def bind(self, id_: str, handler: Callable[[], object]) -> None:
+        """Say what an action does; it is on from now."""
+        self._handlers[id_] = handler
+        self.allow(id_)
+
+    def trigger(self, id_: str) -> bool:
+        """Do an action if it is on; tell whether it was."""
+        action = self._actions[id_]
+        if not action.isEnabled():
+            return False
+        action.trigger()
+        return True
+
+    def allow(self, id_: str, refusal: str = "") -> None:
+        """Turn an action on, or off with the reason a person reads."""
+        action, spec = self._actions[id_], self._specs[id_]
+        action.setEnabled(not refusal and id_ in self._handlers)
+        tip = f"{spec.tip or spec.title} — not now: {refusal}" if refusal else spec.tip or spec.title
+        keys = ", ".join(QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText) for key in keys_of(id_))
+        action.setToolTip(f"{tip} ({keys})" if keys else tip)
+        action.setStatusTip(tip)
+
+    def attach(self, widget: QWidget, context: Context) -> None:
+        """Give a widget the actions of its context, with their keys."""
+        for spec in self._specs.values():
+            if spec.context == context:
+                widget.addAction(self._actions[spec.id])
+
+    def refresh_icons(self) -> None:
+        """Draw icons again after the scheme changed."""
+        for spec in self._specs.values():
+            if spec.icon:
+                self._actions[spec.id].setIcon(self._icon(spec.icon))
+
+    def _make(self, spec: ActionSpec) -> QAction:
+        action = QAction(spec.title, self)
+        action.setObjectName(spec.id)
+        action.setMenuRole(QAction.MenuRole.NoRole)
+        if spec.icon:
+            action.setIcon(self._icon(spec.icon))
+        action.setShortcuts([QKeySequence(key) for key in keys_of(spec.id)])
+        local = spec.context != "everywhere"
+        action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut if local else Qt.ShortcutContext.WindowShortcut)
+        action.setEnabled(False)
+        action.triggered.connect(lambda: self._handlers[spec.id]())
+        return action

@@ -1,0 +1,310 @@
+"""The confirmation: a sheet of effects. Only its button, on an active window, after half a second, is a yes."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialog,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ltmem_gui.domain.consent import Selection
+from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.domain.plan import Plan
+from ltmem_gui.ui.bridge.awaiting import opened
+from ltmem_gui.ui.models import formats
+from ltmem_gui.ui.models.effects_text import EffectGroupText, EffectLine, describe, loss_to_type, sends_text
+from ltmem_gui.ui.theme import bold_font, monospace, title_font
+from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label, rule
+
+ARM_MS = 500
+DETAIL_LIMIT = 200
+
+_VERBS = {"extract": "Extract", "consolidate": "Consolidate", "apply": "Apply"}
+
+
+class ConfirmationSheet(QDialog):
+    """Show a plan's effects and ask.
+
+    Cancel is the default; Enter, Escape and closing never mean yes. The yes button is off for the first 500 ms, while
+    the window is inactive, and until a loss above the limit was typed.
+    """
+
+    def __init__(
+        self, plan: Plan, selection: Selection, *, last_receipt: str = "", parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("confirmation")
+        self.setWindowTitle(f"{_VERBS[plan.kind]}: what will happen")
+        self.setWindowModality(Qt.WindowModality.WindowModal)
+        self.setMinimumSize(560, 420)
+        self.resize(680, 560)
+        self._confirmed = False
+        self._loss = loss_to_type(plan, selection)
+        self._typed: QLineEdit | None = None
+        self._armed = False
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(ARM_MS)
+        self._timer.timeout.connect(self._on_timer_fired)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._head(plan, last_receipt))
+        layout.addWidget(rule())
+        layout.addWidget(self._effects(plan, selection), 1)
+        layout.addWidget(self._foot(plan, selection))
+        # Built last, so that the buttons exist; Cancel holds the focus: Enter and Space on a fresh sheet mean no.
+        self._cancel.setFocus()
+        QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
+        self._update_yes()
+
+    @property
+    def confirmed(self) -> bool:
+        """Tell whether the yes button was pressed."""
+        return self._confirmed
+
+    @property
+    def yes_button(self) -> QPushButton:
+        """Return the button that means yes."""
+        return self._yes
+
+    def done(self, result: int) -> None:
+        """Close; only a press of the yes button closes with a yes."""
+        QApplication.instance().removeEventFilter(self)  # type: ignore[union-attr]
+        self._timer.stop()
+        super().done(QDialog.DialogCode.Accepted if self._confirmed else QDialog.DialogCode.Rejected)
+        del result
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            # Enter presses Cancel when Cancel has the focus; everywhere else it does nothing.
+            if self._cancel.hasFocus():
+                self.reject()
+            return
+        super().keyPressEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ActivationChange:
+            self._restart()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.ApplicationDeactivate, QEvent.Type.ApplicationActivate):
+            self._restart()
+        return super().eventFilter(watched, event)
+
+    def showEvent(self, event: QEvent) -> None:  # type: ignore[override]
+        super().showEvent(event)  # type: ignore[arg-type]
+        self._restart()
+
+    # parts
+
+    def _head(self, plan: Plan, last_receipt: str) -> QWidget:
+        head = QWidget()
+        layout = QVBoxLayout(head)
+        layout.setContentsMargins(20, 16, 20, 12)
+        layout.setSpacing(4)
+        layout.addWidget(plain_label(_title(plan), font=title_font()))
+        where = plan.memory_root if plan.kind == "apply" else plan.home
+        line = ElidedLabel(one_line(where, 400), Qt.TextElideMode.ElideMiddle, role="muted")
+        line.setObjectName("confirmation.where")
+        layout.addWidget(line)
+        label = one_line(plan.provider.label)
+        privacy = "" if sends_text(plan) else " · nothing leaves this computer"
+        layout.addWidget(plain_label(f"{label}{privacy}", role="muted"))
+        if last_receipt:
+            layout.addWidget(plain_label(last_receipt, role="muted"))
+        return head
+
+    def _effects(self, plan: Plan, selection: Selection) -> QScrollArea:
+        area = QScrollArea()
+        area.setObjectName("confirmation.effects")
+        area.setAccessibleName("What will happen")
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        page = QWidget()
+        page.setProperty("role", "page")
+        page.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(20, 12, 20, 16)
+        layout.setSpacing(12)
+        for group in describe(plan, selection):
+            layout.addLayout(_group(group))
+        for line in _reviewed(plan, selection):
+            layout.addWidget(plain_label(line, wrap=True, role="needs"))
+        layout.addStretch(1)
+        area.setWidget(page)
+        return area
+
+    def _foot(self, plan: Plan, selection: Selection) -> QFrame:
+        foot = QFrame()
+        foot.setProperty("role", "foot")
+        layout = QVBoxLayout(foot)
+        layout.setContentsMargins(20, 12, 20, 16)
+        layout.setSpacing(8)
+        if self._loss:
+            layout.addLayout(self._loss_row())
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        digest = plain_label(f"plan {plan.digest[:8]}", font=monospace(), role="muted", selectable=True)
+        digest.setObjectName("confirmation.digest")
+        digest.setToolTip(f"The plan's digest: {plan.digest}\nOf the selection: {selection.digest}")
+        self._cancel = QPushButton("Not now" if plan.kind == "extract" else "Cancel")
+        self._cancel.setObjectName("confirmation.cancel")
+        self._cancel.setDefault(True)
+        self._cancel.setAutoDefault(True)
+        self._cancel.clicked.connect(self.reject)
+        self._yes = QPushButton(_yes_text(plan))
+        self._yes.setObjectName("confirmation.yes")
+        self._yes.setProperty("primary", "true")
+        self._yes.setAutoDefault(False)
+        self._yes.setDefault(False)
+        self._yes.clicked.connect(self._on_yes_clicked)
+        row.addWidget(digest)
+        row.addStretch(1)
+        row.addWidget(self._cancel)
+        row.addWidget(self._yes)
+        layout.addLayout(row)
+        return foot
+
+    def _loss_row(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        text = f"This removes {formats.plural(self._loss, 'line')} of memory. Type {self._loss} to go on:"
+        row.addWidget(plain_label(text, role="bad"))
+        self._typed = QLineEdit()
+        self._typed.setObjectName("confirmation.loss")
+        self._typed.setAccessibleName(f"Number of removed lines, {self._loss}")
+        self._typed.setMaximumWidth(96)
+        self._typed.textChanged.connect(self._on_loss_typed)
+        row.addWidget(self._typed)
+        row.addStretch(1)
+        return row
+
+    # when yes is on
+
+    def _restart(self) -> None:
+        self._armed = False
+        self._update_yes()
+        if self._is_attended():
+            self._timer.start()
+        else:
+            self._timer.stop()
+
+    def _is_attended(self) -> bool:
+        return self.isVisible() and self.isActiveWindow()
+
+    def _update_yes(self) -> None:
+        typed = self._typed is None or self._typed.text().strip() == str(self._loss)
+        self._yes.setEnabled(self._armed and typed and self._is_attended())
+        self._yes.setToolTip("" if typed else f"Type {self._loss} first: the number of lines that go")
+
+    def _on_timer_fired(self) -> None:
+        self._armed = True
+        self._update_yes()
+
+    def _on_loss_typed(self) -> None:
+        self._update_yes()
+
+    def _on_yes_clicked(self) -> None:
+        if self._yes.isEnabled():
+            self._confirmed = True
+            self.accept()
+
+
+async def ask(plan: Plan, selection: Selection, *, last_receipt: str = "", parent: QWidget | None = None) -> bool:
+    """Open the sheet and wait; True only for a pressed yes."""
+    sheet = ConfirmationSheet(plan, selection, last_receipt=last_receipt, parent=parent)
+    try:
+        await opened(sheet)
+        return sheet.confirmed
+    finally:
+        sheet.deleteLater()
+
+
+def _title(plan: Plan) -> str:
+    match plan.kind:
+        case "extract":
+            return "Extract memories from these rollouts?"
+        case "consolidate":
+            return "Start the consolidation?"
+        case _:
+            return "Write the reviewed changes?"
+
+
+def _yes_text(plan: Plan) -> str:
+    return {"extract": "Extract", "consolidate": "Consolidate", "apply": "Apply"}[plan.kind]
+
+
+def _reviewed(plan: Plan, selection: Selection) -> list[str]:
+    lines: list[str] = []
+    if plan.kind == "apply":
+        accepted = sum(len(ids) for ids in selection.accepted.values())
+        edited = sum(len(hunks) for hunks in selection.edited.values())
+        rejected = sum(len(ids) for ids in selection.rejected.values())
+        lines.append(f"Your decisions: {accepted} accepted, {edited} edited, {rejected} rejected.")
+    findings = {finding.id: finding for finding in plan.findings}
+    for id_, reason in selection.overrides.items():
+        text = findings[id_].text if id_ in findings else id_
+        lines.append(f"Overridden: {one_line(text)} — your reason: {one_line(reason)}")
+    return lines
+
+
+def _group(group: EffectGroupText) -> QGridLayout:
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(12)
+    grid.setVerticalSpacing(4)
+    grid.setColumnMinimumWidth(0, 56)
+    grid.setColumnStretch(1, 1)
+    title = plain_label(group.title, font=bold_font(), role="muted" if group.quiet else "")
+    title.setAccessibleName(f"{group.title}: {len(group.lines)} effects")
+    grid.addWidget(title, 0, 0, 1, 2)
+    for line in group.lines:
+        _add_line(grid, line, group.quiet)
+    return grid
+
+
+def _add_line(grid: QGridLayout, line: EffectLine, quiet: bool) -> None:
+    row = grid.rowCount()
+    number = plain_label(line.number, font=None if quiet else bold_font(), role="muted" if quiet else "")
+    number.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
+    text = plain_label(line.text, wrap=True, role="muted" if quiet else "", selectable=True)
+    grid.addWidget(number, row, 0)
+    if not line.details:
+        grid.addWidget(text, row, 1)
+        return
+    toggle = QToolButton()
+    toggle.setObjectName("confirmation.details")
+    toggle.setProperty("role", "flat")
+    toggle.setText("Details ▸")
+    toggle.setCheckable(True)
+    toggle.setAccessibleName(f"Details of: {line.number} {line.text}")
+    shown = line.details[:DETAIL_LIMIT]
+    more = len(line.details) - len(shown)
+    body = "\n".join(one_line(detail, 300) for detail in shown) + (f"\n… and {more} more" if more else "")
+    details = plain_label(body, wrap=True, role="muted", selectable=True)
+    details.setVisible(False)
+
+    def on_details_toggled(open_: bool) -> None:
+        details.setVisible(open_)
+        toggle.setText("Details ▾" if open_ else "Details ▸")
+
+    toggle.toggled.connect(on_details_toggled)
+    beside = QHBoxLayout()
+    beside.setSpacing(8)
+    beside.addWidget(text, 1)
+    beside.addWidget(toggle, 0, Qt.AlignmentFlag.AlignTop)
+    grid.addLayout(beside, row, 1)
+    grid.addWidget(details, row + 1, 1)

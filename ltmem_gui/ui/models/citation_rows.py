@@ -1,0 +1,184 @@
+"""The citations of a memory folder as rows: where each stands, where it points, and whether that place exists.
+
+Everything is answered from the snapshot that was read: no cited path is ever opened.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ltmem_gui.domain.citations import CitationEntry, RejectedLine, parse
+from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.pipeline.ports import WorkspaceFile, WorkspaceSnapshot
+from ltmem_gui.ui.models.text_lines import TextLine, decoded, lines_of
+
+MEMORY_FILES = (".md",)
+
+
+class Place(StrEnum):
+    """Where a citation points now."""
+
+    FOUND = "found"
+    ROLLOUT = "rollout"
+    NOT_SCANNED = "rollout not scanned"
+    OUT_OF_RANGE = "out of range"
+    MISSING = "missing file"
+    OUTSIDE = "outside root"
+    INVALID = "invalid range"
+    MALFORMED = "malformed"
+    SESSION = "session id"
+
+
+GOOD_PLACES = frozenset({Place.FOUND, Place.ROLLOUT, Place.SESSION})
+SIGNS = {
+    Place.FOUND: "✓",
+    Place.ROLLOUT: "✓",
+    Place.SESSION: "#",
+    Place.NOT_SCANNED: "○",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CitationRow:
+    """One citation or one session id. `line` is where it stands in `file`; `target` is what a click opens."""
+
+    file: str
+    line: int
+    place: Place
+    target: str
+    note: str = ""
+    entry: CitationEntry | None = None
+    thread_id: str = ""
+    reason: str = ""
+
+    @property
+    def key(self) -> str:
+        """Return what stays equal through a new reading."""
+        return f"{self.file}:{self.line}:{self.target}"
+
+    @property
+    def label(self) -> str:
+        """Return sign and word of the place."""
+        return f"{SIGNS.get(self.place, '✕')} {self.place.value}"
+
+    @property
+    def standing(self) -> str:
+        """Return where it stands."""
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+def citation_rows(snapshot: WorkspaceSnapshot, scanned_ids: Iterable[str] = ()) -> list[CitationRow]:
+    """List every citation, bad line and session id of the folder's memory files, by file and line."""
+    known = {id_.lower() for id_ in scanned_ids}
+    lengths: dict[str, int] = {}
+    rows: list[CitationRow] = []
+    for path in sorted(snapshot.files, key=_reading_order):
+        if not path.endswith(MEMORY_FILES):
+            continue
+        parsed = parse(decoded(snapshot.files[path].data))
+        rows.extend(_entry_row(path, entry, snapshot.files, lengths, known) for entry in parsed.entries)
+        rows.extend(_rejected_row(path, line) for line in parsed.rejected)
+        rows.extend(
+            CitationRow(path, 0, Place.SESSION if id_.lower() in known else Place.NOT_SCANNED, id_, thread_id=id_)
+            for id_ in parsed.rollout_ids
+        )
+    return rows
+
+
+def claim_lines(row: CitationRow, snapshot: WorkspaceSnapshot) -> tuple[TextLine, ...]:
+    """Return the file that cites, with the citation's line and the bullets it supports marked."""
+    file = snapshot.files.get(row.file)
+    if file is None:
+        return ()
+    lines = lines_of(decoded(file.data))
+    marks = {row.line} | _claims(row, lines)
+    return tuple(TextLine(line.label, line.text, number in marks) for number, line in enumerate(lines, 1))
+
+
+def evidence_lines(row: CitationRow, snapshot: WorkspaceSnapshot) -> tuple[TextLine, ...]:
+    """Return the cited file with its cited lines marked; empty for what is no file of the folder."""
+    if row.entry is None or row.place not in (Place.FOUND, Place.OUT_OF_RANGE):
+        return ()
+    file = snapshot.files.get(inside_path(row.entry.path) or "")
+    if file is None:
+        return ()
+    return lines_of(decoded(file.data), range(row.entry.start, row.entry.end + 1))
+
+
+def inside_path(path: str) -> str | None:
+    """Return a cited path below the root in one spelling; None when it points elsewhere."""
+    if not path or path.startswith(("/", "~")) or "\\" in path or ":" in path or "\0" in path:
+        return None
+    normal = posixpath.normpath(path)
+    return None if normal == ".." or normal.startswith("../") else normal
+
+
+def matches(row: CitationRow, words: str) -> bool:
+    """Tell whether a row holds all words."""
+    text = f"{row.standing} {row.target} {row.note} {row.place.value}".lower()
+    return all(word in text for word in words.lower().split())
+
+
+def _reading_order(path: str) -> tuple[int, str]:
+    first = {"MEMORY.md": 0, "memory_summary.md": 1, "raw_memories.md": 2}
+    return first.get(path, 3), path
+
+
+def _entry_row(
+    file: str,
+    entry: CitationEntry,
+    files: Mapping[str, WorkspaceFile],
+    lengths: dict[str, int],
+    known: set[str],
+) -> CitationRow:
+    thread = entry.thread_id
+    place, reason = _place(entry, files, lengths, known)
+    return CitationRow(file, entry.line, place, entry.location, entry.note, entry, thread or "", reason)
+
+
+def _place(
+    entry: CitationEntry, files: Mapping[str, WorkspaceFile], lengths: dict[str, int], known: set[str]
+) -> tuple[Place, str]:
+    if entry.status != "ok":
+        return Place.INVALID, f"the range is {entry.status}"
+    thread = entry.thread_id
+    if thread is not None:
+        if thread.lower() in known:
+            return Place.ROLLOUT, ""
+        return Place.NOT_SCANNED, "scan the sessions folder that holds it to open it"
+    path = inside_path(entry.path)
+    if path is None:
+        return Place.OUTSIDE, "the path leaves the memory folder; it is never opened"
+    if path not in files:
+        return Place.MISSING, "the memory folder has no such file"
+    if path not in lengths:
+        lengths[path] = _line_count(files[path].data)
+    if entry.end > lengths[path]:
+        return Place.OUT_OF_RANGE, f"the file has {lengths[path]} lines"
+    return Place.FOUND, ""
+
+
+def _rejected_row(file: str, rejected: RejectedLine) -> CitationRow:
+    return CitationRow(file, rejected.line, Place.MALFORMED, one_line(rejected.text, 160), reason=rejected.reason)
+
+
+def _line_count(data: bytes) -> int:
+    return data.count(b"\n") + (0 if not data or data.endswith(b"\n") else 1)
+
+
+def _claims(row: CitationRow, lines: tuple[TextLine, ...]) -> set[int]:
+    """Find the bullets above a citation block that name its number, up to the block before."""
+    number = row.entry.claim if row.entry else None
+    if number is None:
+        return set()
+    found: set[int] = set()
+    for index in range(min(row.line, len(lines)) - 1, -1, -1):
+        text = lines[index].text
+        if text.strip() in ("</rollout_ids>", "</oai-mem-citation>"):
+            break
+        if f"[c{number}]" in text:
+            found.add(index + 1)
+    return found

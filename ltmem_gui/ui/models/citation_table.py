@@ -1,0 +1,107 @@
+"""The citation list as a table model, filtered and sorted here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+
+from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.ui.models.citation_rows import GOOD_PLACES, CitationRow, Place, matches
+
+_DISPLAY = int(Qt.ItemDataRole.DisplayRole)
+_TOOLTIP = int(Qt.ItemDataRole.ToolTipRole)
+_FOREGROUND = int(Qt.ItemDataRole.ForegroundRole)
+_HORIZONTAL = Qt.Orientation.Horizontal
+
+Index = QModelIndex | QPersistentModelIndex
+_ROOT = QModelIndex()
+
+HEADERS = ("Place", "Stands in", "Points to", "Note")
+_KEYS: tuple[Callable[[CitationRow], Any], ...] = (
+    lambda row: row.place.value,
+    lambda row: (row.file, row.line),
+    lambda row: row.target,
+    lambda row: row.note.lower(),
+)
+
+
+class CitationTableModel(QAbstractTableModel):
+    """Show citation rows. Signals: `about_to_arrange` and `arranged` around each reset."""
+
+    about_to_arrange = Signal()
+    arranged = Signal()
+
+    def __init__(self, color: Callable[[str], Any], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._color = color
+        self._rows: tuple[CitationRow, ...] = ()
+        self._shown: list[CitationRow] = []
+        self._words = ""
+        self._places: frozenset[Place] = frozenset()
+        self._order: tuple[int, bool] | None = None
+
+    @property
+    def rows(self) -> Sequence[CitationRow]:
+        """Return all rows, shown or not."""
+        return self._rows
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(self._shown)
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(HEADERS)
+
+    def data(self, index: Index, role: int = _DISPLAY) -> Any:
+        if not index.isValid():
+            return None
+        row = self._shown[index.row()]
+        if role == _DISPLAY:
+            texts = (row.label, row.standing, one_line(row.target, 300), one_line(row.note or row.reason, 300))
+            return texts[index.column()]
+        if role == _FOREGROUND and index.column() == 0:
+            good = row.place in GOOD_PLACES
+            return self._color("state.good" if good else "muted" if row.place is Place.NOT_SCANNED else "state.bad")
+        if role == _TOOLTIP and row.reason:
+            return one_line(row.reason, 300).replace("<", "‹")
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = _DISPLAY) -> Any:
+        return HEADERS[section] if orientation == _HORIZONTAL and role == _DISPLAY else None
+
+    def row_at(self, position: int) -> CitationRow | None:
+        """Return the row shown at a position."""
+        return self._shown[position] if 0 <= position < len(self._shown) else None
+
+    def position_of(self, key: str) -> int | None:
+        """Return where a row is shown."""
+        return next((index for index, row in enumerate(self._shown) if row.key == key), None)
+
+    def set_rows(self, rows: Sequence[CitationRow]) -> None:
+        """Take a new list."""
+        self._rows = tuple(rows)
+        self._arrange()
+
+    def set_filter(self, words: str, places: frozenset[Place] = frozenset()) -> None:
+        """Show rows that hold all words and point to one of the places."""
+        self._words, self._places = words, places
+        self._arrange()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by a column; a negative one restores the reading order."""
+        self._order = None if column < 0 else (column, order == Qt.SortOrder.DescendingOrder)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        self.about_to_arrange.emit()
+        self.beginResetModel()
+        self._shown = [
+            row
+            for row in self._rows
+            if (not self._places or row.place in self._places) and (not self._words or matches(row, self._words))
+        ]
+        if self._order is not None:
+            self._shown.sort(key=_KEYS[self._order[0]], reverse=self._order[1])
+        self.endResetModel()
+        self.arranged.emit()

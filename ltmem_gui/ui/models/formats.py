@@ -1,0 +1,81 @@
+"""Numbers, times and long texts as the window writes them."""
+
+from __future__ import annotations
+
+import posixpath
+from datetime import datetime
+
+from ltmem_gui.domain.hazards import one_line
+
+DASH = "–"
+_STEPS = ((86_400, "d"), (3_600, "h"), (60, "min"))
+
+
+def count(number: int) -> str:
+    """Return a whole number with thin spaces between thousands."""
+    return f"{number:,}".replace(",", "\u202f")
+
+
+def tokens(number: int | None) -> str:
+    """Return a token count in thousands with one digit, small ones exact."""
+    if number is None:
+        return DASH
+    return f"{number / 1000:.1f}k" if number >= 1000 else str(number)
+
+
+def size(number: int) -> str:
+    """Return bytes in a readable unit."""
+    if number < 1024:
+        return f"{number} B"
+    if number < 1024 * 1024:
+        return f"{number / 1024:.1f} KiB"
+    return f"{number / 1024 / 1024:.1f} MiB"
+
+
+def span(seconds: float) -> str:
+    """Return a length of time with its largest unit."""
+    for unit, name in _STEPS:
+        if seconds >= unit:
+            return f"{int(seconds // unit)} {name}"
+    return f"{max(0, int(seconds))} s"
+
+
+def ago(at: int | None, now: int) -> str:
+    """Return how long ago a Unix time was."""
+    return DASH if at is None else f"{span(now - at)} ago" if at <= now else f"in {span(at - now)}"
+
+
+def absolute(at: int | None) -> str:
+    """Return a Unix time as local date and time."""
+    if at is None:
+        return DASH
+    return datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def minutes(seconds: int) -> str:
+    """Return a remaining time as mm:ss."""
+    return f"{max(0, seconds) // 60}:{max(0, seconds) % 60:02d}"
+
+
+def folder(path: str, home: str = "") -> str:
+    """Return a path with the person's home shortened to `~`."""
+    path = one_line(path, 400)
+    if home and (path == home or path.startswith(home.rstrip("/") + "/")):
+        return "~" + path[len(home.rstrip("/")) :]
+    return path
+
+
+def project(cwd: str) -> str:
+    """Return the last part of a working folder: what people call the project."""
+    name = posixpath.basename(cwd.replace("\\", "/").rstrip("/"))
+    return one_line(name or cwd, 60) or DASH
+
+
+def middle(text: str, limit: int = 13) -> str:
+    """Cut a long id in the middle."""
+    return text if len(text) <= limit else f"{text[: limit // 2]}…{text[-(limit // 2) :]}"
+
+
+def plural(number: int, word: str, many: str = "") -> str:
+    """Return a count with its noun."""
+    return f"{count(number)} {word if number == 1 else many or word + 's'}"

@@ -1,0 +1,132 @@
+"""Rows of the queue: one per rollout, joined from the scan, the stored jobs and what a run tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from ltmem_gui.domain.events import Event, JobFinished, JobStarted
+from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.domain.jobs import STAGE1_KIND, JobRecord
+from ltmem_gui.pipeline.ports import ScannedRollout
+from ltmem_gui.ui.models.formats import project
+from ltmem_gui.ui.models.job_state import JobState, running, state_of, state_of_outcome
+
+NO_TITLE = "(no typed message)"
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """One line of the queue. `key` is stable through rescans; times in Unix seconds, `took` in seconds."""
+
+    key: str
+    thread_id: str
+    agent: str
+    project: str
+    cwd: str
+    title: str
+    state: JobState
+    updated_at: int | None = None
+    attempt: int = 0
+    owner: str = ""
+    lease_until: int | None = None
+    started_at: int | None = None
+    took: int | None = None
+    tokens: int | None = None
+    cost: str = ""
+    error_group: str = ""
+    scanned: ScannedRollout | None = None
+    job: JobRecord | None = None
+
+    @property
+    def reason(self) -> str:
+        """Return the state's reason on one line."""
+        return one_line(self.state.reason, 300)
+
+
+def build_rows(scanned: Iterable[ScannedRollout], jobs: Iterable[JobRecord], now: int) -> list[JobRow]:
+    """Join scan and jobs by thread id; jobs whose rollout was not seen come last."""
+    by_id = {job.job_key: job for job in jobs if job.kind == STAGE1_KIND}
+    rows = [_scanned_row(rollout, by_id.pop(rollout.id, None), now) for rollout in scanned]
+    rows.extend(_job_row(job, now) for job in by_id.values())
+    return _with_unique_keys(rows)
+
+
+def apply_event(row: JobRow, event: Event, now: int) -> JobRow:
+    """Return the row as a run's event leaves it."""
+    match event:
+        case JobStarted(_, attempt):
+            return replace(row, state=running(), attempt=attempt, started_at=now, took=None)
+        case JobFinished(_, outcome, reason, tokens_in, tokens_out):
+            took = None if row.started_at is None else max(0, now - row.started_at)
+            used = row.tokens if tokens_in is None and tokens_out is None else (tokens_in or 0) + (tokens_out or 0)
+            return replace(row, state=state_of_outcome(outcome, reason), took=took, tokens=used, owner="")
+        case _:
+            return row
+
+
+def count_kinds(rows: Iterable[JobRow]) -> Mapping[str, int]:
+    """Return how many rows each type of state has."""
+    counts: dict[str, int] = {}
+    for row in rows:
+        kind = row.state.kind.value
+        counts[kind] = counts.get(kind, 0) + 1
+    return counts
+
+
+def _scanned_row(rollout: ScannedRollout, job: JobRecord | None, now: int) -> JobRow:
+    row = JobRow(
+        key=rollout.id or rollout.path,
+        thread_id=rollout.id,
+        agent=rollout.agent,
+        project=project(rollout.cwd),
+        cwd=rollout.cwd,
+        title=one_line(rollout.title, 200) or NO_TITLE,
+        state=state_of(rollout.eligibility, job, now),
+        updated_at=rollout.updated_at,
+        tokens=rollout.tokens,
+        scanned=rollout,
+    )
+    return row if job is None else _with_job(row, job)
+
+
+def _job_row(job: JobRecord, now: int) -> JobRow:
+    row = JobRow(
+        key=job.job_key,
+        thread_id=job.job_key,
+        agent=job.agent,
+        project=project(job.cwd),
+        cwd=job.cwd,
+        title=one_line(job.title, 200) or NO_TITLE,
+        state=state_of(None, job, now),
+        updated_at=job.input_watermark or None,
+    )
+    return _with_job(row, job)
+
+
+def _with_job(row: JobRow, job: JobRecord) -> JobRow:
+    took = None
+    if job.started_at is not None and job.finished_at is not None:
+        took = max(0, job.finished_at - job.started_at)
+    return replace(
+        row,
+        attempt=max((attempt.number for attempt in job.attempts), default=0),
+        owner=job.owner,
+        lease_until=job.lease_until,
+        started_at=job.started_at,
+        took=took,
+        error_group=job.error_group,
+        job=job,
+    )
+
+
+def _with_unique_keys(rows: list[JobRow]) -> list[JobRow]:
+    seen: set[str] = set()
+    unique: list[JobRow] = []
+    for row in rows:
+        if row.key in seen:
+            path = row.scanned.path if row.scanned else ""
+            row = replace(row, key=f"{row.key}@{path}")
+        seen.add(row.key)
+        unique.append(row)
+    return unique

@@ -1,0 +1,303 @@
+"""The queue as a table model: frozen rows, an index list on top, text made only for cells that are painted."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+
+from ltmem_gui.domain.cancel import CancelToken
+from ltmem_gui.domain.errors import Cancelled
+from ltmem_gui.ui.bridge.supervisor import Supervisor
+from ltmem_gui.ui.models import formats
+from ltmem_gui.ui.models.job_filter import Order, Query, arrange, compile_query
+from ltmem_gui.ui.models.job_rows import JobRow, count_kinds
+from ltmem_gui.ui.models.job_state import TITLES, StateKind
+
+INLINE_LIMIT = 5_000
+MAX_ORDERS = 3
+TASK = "queue.arrange"
+
+_DISPLAY = int(Qt.ItemDataRole.DisplayRole)
+_TOOLTIP = int(Qt.ItemDataRole.ToolTipRole)
+_FOREGROUND = int(Qt.ItemDataRole.ForegroundRole)
+_ALIGNMENT = int(Qt.ItemDataRole.TextAlignmentRole)
+_ACCESSIBLE = int(Qt.ItemDataRole.AccessibleTextRole)
+_HORIZONTAL = Qt.Orientation.Horizontal
+_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+KEY_ROLE = int(Qt.ItemDataRole.UserRole)
+
+Index = QModelIndex | QPersistentModelIndex
+_ROOT = QModelIndex()
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: `id` is also its sort key, `width` in average characters."""
+
+    id: str
+    title: str
+    width: int
+    right: bool = False
+
+
+COLUMNS: tuple[Column, ...] = (
+    Column("state", "State", 24),
+    Column("agent", "Agent", 8),
+    Column("project", "Project", 16),
+    Column("title", "Session", 46),
+    Column("updated", "Changed", 11),
+    Column("attempt", "Try", 5, right=True),
+    Column("tokens", "Tokens", 8, right=True),
+    Column("lease", "Lease", 16),
+    Column("started", "Started", 10),
+    Column("took", "Took", 7, right=True),
+    Column("cost", "Cost", 6, right=True),
+    Column("reason", "Reason", 40),
+)
+
+
+class JobTableModel(QAbstractTableModel):
+    """Show rows of the queue, filtered and sorted here.
+
+    Up to 5,000 rows are arranged at once; more are arranged on a thread while the old order stays. Signals:
+    `about_to_arrange` and `arranged` around each reset (views keep selection and scroll by key), `counts_changed`
+    (mapping of type to number), `problem_found` (words, empty when the query is understood).
+    """
+
+    about_to_arrange = Signal()
+    arranged = Signal()
+    counts_changed = Signal(object)
+    problem_found = Signal(str)
+
+    def __init__(
+        self,
+        supervisor: Supervisor,
+        color: Callable[[str], Any],
+        clock: Callable[[], float] = time.time,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._supervisor = supervisor
+        self._color = color
+        self._clock = clock
+        self._rows: list[JobRow] = []
+        self._shown: list[int] = []
+        self._place: dict[str, int] = {}
+        self._position: dict[int, int] = {}
+        self._text = ""
+        self._kinds: frozenset[StateKind] = frozenset()
+        self._orders: tuple[Order, ...] = ()
+        self._cancel = CancelToken()
+
+    # what it holds
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(self._shown)
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def data(self, index: Index, role: int = _DISPLAY) -> Any:
+        if not index.isValid():
+            return None
+        row = self._rows[self._shown[index.row()]]
+        column = COLUMNS[index.column()]
+        if role == _DISPLAY:
+            return _TEXTS[column.id](row, self._clock())
+        if role == _FOREGROUND:
+            return self._foreground(row, column)
+        if role == _ALIGNMENT:
+            return _RIGHT if column.right else _LEFT
+        if role == _TOOLTIP:
+            return _tooltip(row, column)
+        if role == _ACCESSIBLE and column.id == "state":
+            return f"{TITLES[row.state.kind]}: {row.state.name}"
+        return row.key if role == KEY_ROLE else None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = _DISPLAY) -> Any:
+        if orientation != _HORIZONTAL:
+            return None
+        if role == _DISPLAY:
+            return COLUMNS[section].title
+        return (_RIGHT if COLUMNS[section].right else _LEFT) if role == _ALIGNMENT else None
+
+    @property
+    def rows(self) -> Sequence[JobRow]:
+        """Return all rows, shown or not, in the scan's order."""
+        return self._rows
+
+    @property
+    def orders(self) -> tuple[Order, ...]:
+        """Return the sort columns, the most important first."""
+        return self._orders
+
+    def row_at(self, position: int) -> JobRow | None:
+        """Return the row shown at a position."""
+        return self._rows[self._shown[position]] if 0 <= position < len(self._shown) else None
+
+    def row_of(self, key: str) -> JobRow | None:
+        """Return a row by key, shown or not."""
+        place = self._place.get(key)
+        return None if place is None else self._rows[place]
+
+    def position_of(self, key: str) -> int | None:
+        """Return where a row is shown."""
+        place = self._place.get(key)
+        return None if place is None else self._position.get(place)
+
+    # what changes it
+
+    def set_rows(self, rows: Sequence[JobRow]) -> None:
+        """Take a new list."""
+        self.about_to_arrange.emit()
+        self.beginResetModel()
+        self._rows = list(rows)
+        self._place = {row.key: index for index, row in enumerate(self._rows)}
+        self._set_shown([] if self._is_large() else self._arrange_now())
+        self.endResetModel()
+        self.arranged.emit()
+        self.counts_changed.emit(count_kinds(self._rows))
+        if self._is_large():
+            self._arrange()
+
+    def set_filter(self, text: str, kinds: frozenset[StateKind] = frozenset()) -> None:
+        """Show the rows that match."""
+        if (text, kinds) != (self._text, self._kinds):
+            self._text, self._kinds = text, kinds
+            self.problem_found.emit(self._query().problem)
+            self._arrange()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by a column; earlier columns break ties. A negative column restores the scan's order."""
+        if column < 0:
+            self._orders = ()
+        else:
+            first = Order(COLUMNS[column].id, order == Qt.SortOrder.DescendingOrder)
+            rest = tuple(known for known in self._orders if known.column != first.column)
+            self._orders = (first, *rest)[:MAX_ORDERS]
+        self._arrange()
+
+    def update_rows(self, changed: Mapping[str, JobRow]) -> None:
+        """Replace rows by key; order, scroll and selection stay until a person sorts or filters again."""
+        positions: list[int] = []
+        for key, row in changed.items():
+            place = self._place.get(key)
+            if place is None:
+                continue
+            self._rows[place] = row
+            if place in self._position:
+                positions.append(self._position[place])
+        if positions:
+            first, last = self.index(min(positions), 0), self.index(max(positions), len(COLUMNS) - 1)
+            self.dataChanged.emit(first, last)
+        self.counts_changed.emit(count_kinds(self._rows))
+
+    def tick(self) -> None:
+        """Repaint what shows time."""
+        if self._shown:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self._shown) - 1, len(COLUMNS) - 1))
+
+    # how it is arranged
+
+    def _is_large(self) -> bool:
+        return len(self._rows) > INLINE_LIMIT and (bool(self._text or self._kinds or self._orders))
+
+    def _query(self) -> Query:
+        return compile_query(self._text, int(self._clock()), self._kinds)
+
+    def _arrange_now(self) -> list[int]:
+        return arrange(self._rows, self._query(), self._orders)
+
+    def _arrange(self) -> None:
+        self._cancel.cancel()
+        self._cancel = CancelToken()
+        if self._is_large():
+            self._supervisor.spawn(TASK, self._arrange_on_thread(self._cancel), policy="replace")
+        else:
+            self._show(self._arrange_now())
+
+    async def _arrange_on_thread(self, cancel: CancelToken) -> None:
+        rows = self._rows
+        try:
+            shown = await asyncio.to_thread(arrange, tuple(rows), self._query(), self._orders, cancel)
+        except Cancelled:
+            return
+        if rows is self._rows and not cancel.cancelled:
+            self._show(shown)
+
+    def _show(self, shown: list[int]) -> None:
+        self.about_to_arrange.emit()
+        self.beginResetModel()
+        self._set_shown(shown)
+        self.endResetModel()
+        self.arranged.emit()
+
+    def _set_shown(self, shown: list[int]) -> None:
+        self._shown = shown
+        self._position = {place: position for position, place in enumerate(shown)}
+
+    def _foreground(self, row: JobRow, column: Column) -> Any:
+        if column.id == "state":
+            return self._color(f"state.{row.state.kind.value}")
+        if row.state.kind is StateKind.STOPPED or column.id in ("updated", "agent", "attempt", "lease", "started"):
+            return self._color("muted")
+        return None
+
+
+def _lease(row: JobRow, now: float) -> str:
+    if not row.owner or row.lease_until is None:
+        return formats.DASH
+    host, _, rest = row.owner.partition(":")
+    return f"{host}:{rest.partition(':')[0]} {formats.minutes(row.lease_until - int(now))}"
+
+
+def _took(row: JobRow, now: float) -> str:
+    if row.took is not None:
+        return formats.span(row.took)
+    if row.state.kind is StateKind.RUNNING and row.started_at is not None:
+        return formats.span(now - row.started_at)
+    return formats.DASH
+
+
+def _started(row: JobRow, now: float) -> str:
+    return formats.ago(row.started_at, int(now))
+
+
+def _tooltip(row: JobRow, column: Column) -> str | None:
+    match column.id:
+        case "updated":
+            text = formats.absolute(row.updated_at)
+        case "started":
+            text = formats.absolute(row.started_at)
+        case "project":
+            text = formats.folder(row.cwd)
+        case "reason":
+            text = row.reason
+        case "lease":
+            text = row.owner
+        case _:
+            return None
+    # A tooltip that looks like markup would be rendered: Qt takes it as plain text only when it has no tags.
+    return text.replace("<", "‹") if text else None
+
+
+_TEXTS: dict[str, Callable[[JobRow, float], str]] = {
+    "state": lambda row, _: row.state.label,
+    "agent": lambda row, _: row.agent,
+    "project": lambda row, _: row.project,
+    "title": lambda row, _: row.title,
+    "updated": lambda row, now: formats.ago(row.updated_at, int(now)),
+    "attempt": lambda row, _: str(row.attempt) if row.attempt else formats.DASH,
+    "lease": _lease,
+    "started": _started,
+    "took": _took,
+    "tokens": lambda row, _: formats.tokens(row.tokens),
+    "cost": lambda row, _: row.cost or formats.DASH,
+    "reason": lambda row, _: row.reason,
+}

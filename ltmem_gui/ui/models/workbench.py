@@ -1,0 +1,328 @@
+"""What the window knows and does, without widgets: named folders, the scan, a run from press to receipt.
+
+Nothing is read before `scan`, `estimate`, `run` or a panel's `read_folder`/`read_receipts` is asked for by a person.
+Every effect goes through `confirm`, which a surface injects; without a yes nothing happens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from ltmem_gui.domain.cancel import CancelToken
+from ltmem_gui.domain.consent import Receipt, Selection
+from ltmem_gui.domain.errors import Cancelled, KnownError, UsageError
+from ltmem_gui.domain.events import Event, RunProgressed, ScanProgressed, StepReached
+from ltmem_gui.domain.jobs import JobRecord
+from ltmem_gui.domain.plan import Plan, PlanState
+from ltmem_gui.domain.rollouts import SourceSpec
+from ltmem_gui.domain.settings import Settings
+from ltmem_gui.pipeline.operations import Operations
+from ltmem_gui.pipeline.ports import WorkspaceSnapshot
+from ltmem_gui.pipeline.requests import Request, ScanReport
+from ltmem_gui.ui.bridge.signals import AppEvents
+from ltmem_gui.ui.bridge.supervisor import Supervisor
+from ltmem_gui.ui.models.run_state import RunPhase, RunState
+
+RUN_TASK = "run"
+READ_TASK = "read"
+
+Confirm = Callable[[Plan, Selection], Awaitable[bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """The folders a person named; None and empty where none was. Naming is not reading."""
+
+    sources: tuple[SourceSpec, ...] = ()
+    memory_root: Path | None = None
+    home: Path | None = None
+    demo: bool = False
+
+    @property
+    def can_scan(self) -> bool:
+        """Tell whether there is something to scan."""
+        return bool(self.sources)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What was read so far, on request only."""
+
+    report: ScanReport | None = None
+    jobs: tuple[JobRecord, ...] = ()
+    receipts: tuple[Receipt, ...] | None = None
+    watermark: int | None = None
+    snapshot: WorkspaceSnapshot | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A line for the message bar; `kind` is info, good, warning or error."""
+
+    kind: str
+    text: str
+    remedy: str = ""
+    action: str = ""
+
+
+class Workbench(QObject):
+    """Run the use cases for the window.
+
+    Signals: `folders_changed`, `run_changed` (`RunState`), `seen_changed` (`Seen`), `estimated` (`Plan`),
+    `events_arrived` (tuple), `plan_made` (`Plan` to review), `receipt_made` (`Receipt`), `noticed` (`Notice`).
+    Threads: the UI thread; the pipeline's events cross through `AppEvents`.
+    """
+
+    folders_changed = Signal(object)
+    run_changed = Signal(object)
+    seen_changed = Signal(object)
+    estimated = Signal(object)
+    events_arrived = Signal(object)
+    plan_made = Signal(object)
+    receipt_made = Signal(object)
+    noticed = Signal(object)
+
+    def __init__(
+        self,
+        operations: Operations,
+        supervisor: Supervisor,
+        *,
+        settings: Settings,
+        approver: str,
+        confirm: Confirm,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.operations = operations
+        self.supervisor = supervisor
+        self.settings = settings
+        self.folders = Folders()
+        self.seen = Seen()
+        self.run_state = RunState()
+        self.plan: Plan | None = None
+        self._approver = approver
+        self._confirm = confirm
+        self._cancel = CancelToken()
+        self._events = AppEvents(self)
+        self._events.events_arrived.connect(self._on_events_arrived)
+
+    # naming
+
+    def name_folders(self, folders: Folders) -> None:
+        """Take the folders a person named; what was read of others is forgotten. Nothing is opened."""
+        if folders == self.folders:
+            return
+        self.folders = folders
+        self.plan = None
+        self.seen = Seen()
+        self.seen_changed.emit(self.seen)
+        self.folders_changed.emit(folders)
+
+    def request(self) -> Request:
+        """Return what the use cases get. Raises `UsageError` when no data folder is named."""
+        if self.folders.home is None:
+            raise UsageError("no data folder was named", "name one under Folders")
+        return Request(self.folders.home, self.folders.memory_root, self.folders.sources, self.settings)
+
+    # asking
+
+    def scan(self) -> None:
+        """List the sessions of the named folders."""
+        self._start(self._scan())
+
+    def estimate(self) -> None:
+        """Plan an extraction and show it; nothing is claimed, sent or written."""
+        self._start(self._estimate())
+
+    def run(self) -> None:
+        """Extract, then consolidate up to a plan to review; each effect is confirmed."""
+        self._start(self._run())
+
+    def consolidate(self) -> None:
+        """Make a plan to review from what is stored already."""
+        self._start(self._consolidate())
+
+    def apply(self, plan: Plan, selection: Selection) -> None:
+        """Confirm and carry out the reviewed part of a plan."""
+        self._start(self._apply(plan, selection))
+
+    def read_folder(self) -> None:
+        """Read the memory folder for the citation and memory panels."""
+        self.supervisor.spawn(f"{READ_TASK}.folder", self._read_folder(), policy="replace")
+
+    def read_receipts(self) -> None:
+        """Read the receipts of the data folder."""
+        self.supervisor.spawn(f"{READ_TASK}.receipts", self._read_receipts(), policy="replace")
+
+    def cancel(self) -> None:
+        """Ask the running work to stop; leases are given back before it ends."""
+        if not self.run_state.can_cancel:
+            return
+        asking = self.run_state.phase is RunPhase.CONFIRMING
+        self._to(RunPhase.CANCELLING)
+        self.cancel_work()
+        if asking:
+            self.supervisor.cancel(RUN_TASK)
+
+    def cancel_work(self) -> None:
+        """Set the cancel token of whatever runs; also the first stage of closing."""
+        self._cancel.cancel()
+
+    # doing
+
+    def _start(self, work: Any) -> None:
+        if self.supervisor.is_running(RUN_TASK):
+            work.close()
+            return
+        self._cancel = CancelToken()
+        self.supervisor.spawn(RUN_TASK, self._guarded(work))
+
+    async def _guarded(self, work: Awaitable[None]) -> None:
+        """Leave the button in a true state however the work ends."""
+        try:
+            await work
+        except (Cancelled, asyncio.CancelledError):
+            # A plan that was made stays where it is: only the step was given up.
+            self._set_run(RunState(RunPhase.PLAN_READY if self.plan is not None else RunPhase.IDLE))
+            self._notice("info", "Cancelled. Nothing further was written.")
+            raise
+        except BaseException as error:
+            what = error.what if isinstance(error, KnownError) else "an error in the program"
+            self._set_run(replace(RunState(RunPhase.FAILED), detail=what))
+            raise
+        finally:
+            self._events.flush()
+
+    async def _scan(self) -> None:
+        self._to(RunPhase.SCANNING)
+        await self._read_queue()
+        self._to(RunPhase.IDLE)
+
+    async def _read_queue(self) -> None:
+        request = self.request()
+        report = await self.operations.scan(request, cancel=self._cancel, listen=self._events.publish)
+        await self._read_store(report)
+
+    async def _read_store(self, report: ScanReport | None = None) -> None:
+        home = self.request().home
+        jobs = await self.operations.jobs(home)
+        receipts = await self.operations.receipts(home)
+        watermark = await self.operations.watermark(home)
+        self._see(report=report or self.seen.report, jobs=jobs, receipts=receipts, watermark=watermark)
+
+    async def _estimate(self) -> None:
+        self._to(RunPhase.ESTIMATING)
+        plan = await self.operations.plan_extract(self.request(), cancel=self._cancel, listen=self._events.publish)
+        self.estimated.emit(plan)
+        await self._read_store()
+        if plan.state is PlanState.EMPTY:
+            self._to(RunPhase.NOTHING_TO_DO, "no rollout to extract")
+        else:
+            self._to(RunPhase.IDLE)
+
+    async def _run(self) -> None:
+        self._to(RunPhase.ESTIMATING)
+        plan = await self.operations.plan_extract(self.request(), cancel=self._cancel, listen=self._events.publish)
+        self.estimated.emit(plan)
+        if self.seen.report is None:
+            await self._read_queue()
+        if plan.state is not PlanState.EMPTY:
+            selection = Selection(plan_digest=plan.digest)
+            self._to(RunPhase.CONFIRMING)
+            if not await self._confirm(plan, selection):
+                self._to(RunPhase.IDLE)
+                return
+            self._to(RunPhase.EXTRACTING)
+            await self._carry_out(plan, selection)
+            await self._read_store()
+        if self.folders.memory_root is None:
+            self._to(RunPhase.NOTHING_TO_DO, "extracted; name a memory folder to consolidate")
+            self._notice("info", "Extraction is done. Name a memory folder to consolidate it.", action="folders.open")
+            return
+        await self._consolidate()
+
+    async def _consolidate(self) -> None:
+        self._to(RunPhase.CONSOLIDATING)
+        plan = await self.operations.plan_consolidate(self.request(), cancel=self._cancel, listen=self._events.publish)
+        self._cancel.check()
+        if plan.state is PlanState.EMPTY:
+            self.plan = None
+            self._to(RunPhase.NOTHING_TO_DO, "the memory folder is up to date")
+            self._notice("good", "Nothing to do: the memory folder is up to date.")
+            return
+        self.plan = plan
+        self._to(RunPhase.PLAN_READY)
+        self.plan_made.emit(plan)
+
+    async def _apply(self, plan: Plan, selection: Selection) -> None:
+        if not await self._ask(plan, selection):
+            return
+        self._to(RunPhase.APPLYING)
+        receipt = await self._carry_out(plan, selection)
+        self.plan = None
+        self._to(RunPhase.DONE)
+        await self._read_store()
+        if self.folders.memory_root is not None:
+            await self._read_folder()
+        self.receipt_made.emit(receipt)
+
+    async def _ask(self, plan: Plan, selection: Selection) -> bool:
+        self._set_run(RunState(RunPhase.PLAN_READY))
+        self._to(RunPhase.CONFIRMING)
+        if await self._confirm(plan, selection):
+            return True
+        self._to(RunPhase.PLAN_READY)
+        return False
+
+    async def _carry_out(self, plan: Plan, selection: Selection) -> Receipt:
+        surface = "demo" if self.folders.demo else "window"
+        grant = await self.operations.approve(plan, selection, approver=self._approver, surface=surface)
+        return await self.operations.apply(grant, cancel=self._cancel, listen=self._events.publish)
+
+    async def _read_folder(self) -> None:
+        root = self.folders.memory_root
+        if root is None:
+            raise UsageError("no memory folder was named", "name one under Folders")
+        self._see(snapshot=await self.operations.read_folder(root))
+
+    async def _read_receipts(self) -> None:
+        await self._read_store()
+
+    # telling
+
+    def _see(self, **changes: Any) -> None:
+        self.seen = replace(self.seen, **changes)
+        self.seen_changed.emit(self.seen)
+
+    def _to(self, phase: RunPhase, detail: str = "") -> None:
+        self._set_run(self.run_state.to(phase, detail, now=time.monotonic()))
+
+    def _set_run(self, state: RunState) -> None:
+        self.run_state = state
+        self.run_changed.emit(state)
+
+    def _notice(self, kind: str, text: str, remedy: str = "", action: str = "") -> None:
+        self.noticed.emit(Notice(kind, text, remedy, action))
+
+    def _on_events_arrived(self, events: tuple[Event, ...]) -> None:
+        state = self.run_state
+        for event in events:
+            match event:
+                case ScanProgressed(done, total) if state.phase in (RunPhase.SCANNING, RunPhase.ESTIMATING):
+                    state = state.advanced(done, total)
+                case RunProgressed(done, total) if state.phase is RunPhase.EXTRACTING:
+                    state = state.advanced(done, total)
+                case StepReached(step, detail) if state.busy and state.phase is not RunPhase.CONFIRMING:
+                    state = replace(state, detail=f"{step}: {detail}" if detail else step)
+                case _:
+                    pass
+        if state != self.run_state:
+            self._set_run(state)
+        self.events_arrived.emit(events)

@@ -1,0 +1,314 @@
+"""The citations of the memory folder: the list, the claim, and the evidence at its lines."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLineEdit,
+    QSplitter,
+    QStackedWidget,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.domain.rollouts import RolloutRef
+from ltmem_gui.pipeline.operations import Operations
+from ltmem_gui.ui.actions import ActionRegistry
+from ltmem_gui.ui.bridge.supervisor import Supervisor
+from ltmem_gui.ui.models.citation_rows import (
+    GOOD_PLACES,
+    CitationRow,
+    Place,
+    citation_rows,
+    claim_lines,
+    evidence_lines,
+)
+from ltmem_gui.ui.models.citation_table import CitationTableModel
+from ltmem_gui.ui.models.text_lines import rollout_lines
+from ltmem_gui.ui.models.workbench import Seen
+from ltmem_gui.ui.theme import ROW_HEIGHT, Theme, monospace
+from ltmem_gui.ui.widgets.bars import EmptyPage
+from ltmem_gui.ui.widgets.chips import Chip, ChipRow
+from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label
+from ltmem_gui.ui.widgets.line_view import LineColors, LineView
+
+TASK = "citations.evidence"
+
+
+def line_colors(theme: Theme) -> LineColors:
+    """Return what a line view paints with."""
+    return LineColors(
+        theme.color("cite.band"), theme.color("cite.edge"), theme.color("diff.gutter"), theme.color("diff.gutter_text")
+    )
+
+
+class CitationTable(QTableView):
+    """The list. Signals: `evidence_asked` on Return."""
+
+    evidence_asked = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.evidence_asked.emit()
+            return
+        super().keyPressEvent(event)
+
+
+class CitationsPanel(QWidget):
+    """Show citations.
+
+    Signals: `read_asked` (the folder is to be read), `count_changed` (citations), `problems_changed` (that point
+    nowhere).
+    """
+
+    read_asked = Signal()
+    count_changed = Signal(int)
+
+    def __init__(
+        self,
+        operations: Operations,
+        supervisor: Supervisor,
+        theme: Theme,
+        actions: ActionRegistry,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("citations")
+        self._operations = operations
+        self._supervisor = supervisor
+        self._theme = theme
+        self._seen = Seen()
+        self._kept = ""
+        self.model = CitationTableModel(theme.color, self)
+        self.model.about_to_arrange.connect(self._on_model_arranging)
+        self.model.arranged.connect(self._on_model_arranged)
+        theme.changed.connect(self._on_theme_changed)
+        self._build(actions)
+        actions.bind("citations.evidence", self.focus_evidence)
+        actions.bind("citations.open", self.focus_evidence)
+        actions.bind("citations.copy", self.copy_location)
+
+    def show_seen(self, seen: Seen) -> None:
+        """Show the citations of the folder as it was read."""
+        before, self._seen = self._seen, seen
+        if seen.snapshot is before.snapshot and seen.report is before.report:
+            return
+        if seen.snapshot is None:
+            self.model.set_rows(())
+        else:
+            ids = [rollout.id for rollout in seen.report.rollouts] if seen.report else []
+            self.model.set_rows(citation_rows(seen.snapshot, ids))
+        self._update_page()
+
+    def teach(self, title: str, sentence: str, action: str = "") -> None:
+        """Say what an empty list means."""
+        self._empty.teach(title, sentence, action)
+
+    def current_row(self) -> CitationRow | None:
+        """Return the row the keyboard is on."""
+        return self.model.row_at(self.table.currentIndex().row())
+
+    def focus_evidence(self) -> None:
+        """Move the keyboard into the evidence."""
+        self.evidence.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def focus_filter(self) -> None:
+        """Move the keyboard into the filter."""
+        self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def copy_location(self) -> None:
+        """Copy where the current citation points."""
+        row = self.current_row()
+        if row is not None:
+            QApplication.clipboard().setText(row.target)
+
+    # parts
+
+    def _build(self, actions: ActionRegistry) -> None:
+        self.filter = QLineEdit()
+        self.filter.setObjectName("citations.filter")
+        self.filter.setAccessibleName("Filter the citations")
+        self.filter.setPlaceholderText("Filter by file, target, note or place")
+        self.filter.setClearButtonEnabled(True)
+        self.filter.textChanged.connect(self._on_filter_changed)
+        self.chips = ChipRow(
+            "citations.chips",
+            [Chip("good", "Found", "✓"), Chip("open", "Not scanned", "○"), Chip("bad", "Broken", "✕")],
+        )
+        self.chips.chosen.connect(self._on_filter_changed)
+        self._summary = plain_label(role="muted")
+        bar = QFrame()
+        bar.setProperty("role", "bar")
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(12, 6, 12, 6)
+        row.setSpacing(12)
+        row.addWidget(self.chips)
+        row.addWidget(self.filter, 1)
+        row.addWidget(self._summary)
+        self.table = self._build_table(actions)
+        self._claim_title = ElidedLabel(role="muted")
+        self._evidence_title = ElidedLabel(role="muted")
+        self.claim = self._view("citations.claim", "Claim")
+        self.evidence = self._view("citations.evidence", "Evidence")
+        texts = QSplitter(Qt.Orientation.Vertical)
+        texts.addWidget(_titled(self._claim_title, self.claim))
+        texts.addWidget(_titled(self._evidence_title, self.evidence))
+        texts.setSizes([260, 380])
+        texts.setChildrenCollapsible(False)
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.addWidget(self.table)
+        splitter.addWidget(texts)
+        splitter.setStretchFactor(0, 5)
+        splitter.setStretchFactor(1, 6)
+        splitter.setSizes([560, 620])
+        splitter.setChildrenCollapsible(False)
+        self._empty = EmptyPage("citations.empty")
+        self._empty.pressed.connect(self.read_asked)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(splitter)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(bar)
+        layout.addWidget(self._stack, 1)
+
+    def _build_table(self, actions: ActionRegistry) -> CitationTable:
+        table = CitationTable()
+        table.setObjectName("citations.table")
+        table.setAccessibleName("Citations")
+        table.setModel(self.model)
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.setTabKeyNavigation(False)
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setAlternatingRowColors(True)
+        table.verticalHeader().setVisible(False)
+        table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        table.verticalHeader().setDefaultSectionSize(max(ROW_HEIGHT, table.fontMetrics().height() + 8))
+        header = table.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setStretchLastSection(True)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        wide = table.fontMetrics().averageCharWidth()
+        for index, width in enumerate((17, 18, 34, 30)):
+            header.resizeSection(index, wide * width)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.setSortIndicatorClearable(True)
+        table.setSortingEnabled(True)
+        table.selectionModel().currentRowChanged.connect(self._on_current_row_changed)
+        table.evidence_asked.connect(self.focus_evidence)
+        actions.attach(table, "citations")
+        return table
+
+    def _view(self, name: str, title: str) -> LineView:
+        view = LineView(name, line_colors(self._theme), monospace())
+        view.setAccessibleName(title)
+        return view
+
+    # what is shown
+
+    def _update_page(self) -> None:
+        rows = self.model.rows
+        places = [row.place for row in rows]
+        self.chips.set_counts(
+            {
+                "good": sum(place in GOOD_PLACES for place in places),
+                "open": sum(place is Place.NOT_SCANNED for place in places),
+                "bad": sum(place not in GOOD_PLACES and place is not Place.NOT_SCANNED for place in places),
+            }
+        )
+        entries = sum(row.entry is not None for row in rows)
+        ids = sum(row.entry is None and bool(row.thread_id) for row in rows)
+        self._summary.setText(f"{entries} citations, {ids} session ids" if rows else "")
+        self._stack.setCurrentIndex(1 if rows else 0)
+        self.count_changed.emit(entries)
+
+    def _show_row(self, row: CitationRow | None) -> None:
+        snapshot = self._seen.snapshot
+        if row is None or snapshot is None:
+            self.claim.show_lines(())
+            self.evidence.show_lines(())
+            self._claim_title.set_text("Claim")
+            self._evidence_title.set_text("Evidence")
+            return
+        self._claim_title.set_text(f"Claim · {row.standing}")
+        self.claim.show_lines(claim_lines(row, snapshot))
+        self._evidence_title.set_text(f"Evidence · {one_line(row.target, 200)}")
+        lines = evidence_lines(row, snapshot)
+        self.evidence.show_lines(lines)
+        if lines:
+            return
+        ref = self._ref(row.thread_id)
+        if ref is not None:
+            self._supervisor.spawn(TASK, self._show_rollout(row, ref), policy="replace")
+        else:
+            reason = row.reason or "this session is not in the last scan; scan its folder to open it"
+            self._evidence_title.set_text(f"Evidence · {one_line(row.target, 120)} — {reason}")
+
+    async def _show_rollout(self, row: CitationRow, ref: RolloutRef) -> None:
+        rollout = await self._operations.load_rollout(ref)
+        if self.current_row() is not row:
+            return
+        marked = range(row.entry.start, row.entry.end + 1) if row.entry else None
+        self.evidence.show_lines(rollout_lines(rollout, marked))
+        self._evidence_title.set_text(f"Evidence · {one_line(row.target, 120)} · {one_line(rollout.path, 200)}")
+
+    def _ref(self, thread_id: str) -> RolloutRef | None:
+        if not thread_id or self._seen.report is None:
+            return None
+        wanted = thread_id.lower()
+        return next((r.ref for r in self._seen.report.rollouts if r.id.lower() == wanted), None)
+
+    # slots
+
+    def _on_filter_changed(self) -> None:
+        places: set[Place] = set()
+        for id_ in self.chips.checked:
+            if id_ == "good":
+                places |= GOOD_PLACES
+            elif id_ == "open":
+                places.add(Place.NOT_SCANNED)
+            else:
+                places |= set(Place) - GOOD_PLACES - {Place.NOT_SCANNED}
+        self.model.set_filter(self.filter.text(), frozenset(places))
+
+    def _on_model_arranging(self) -> None:
+        row = self.current_row()
+        self._kept = row.key if row else ""
+
+    def _on_model_arranged(self) -> None:
+        position = self.model.position_of(self._kept) if self._kept else None
+        if position is None and self.model.rowCount():
+            position = 0
+        if position is None:
+            self._show_row(None)
+        else:
+            self.table.setCurrentIndex(self.model.index(position, 0))
+
+    def _on_current_row_changed(self) -> None:
+        self._show_row(self.current_row())
+
+    def _on_theme_changed(self) -> None:
+        for view in (self.claim, self.evidence):
+            view.set_colors(line_colors(self._theme))
+
+
+def _titled(title: ElidedLabel, view: QWidget) -> QWidget:
+    holder = QWidget()
+    title.setContentsMargins(12, 6, 12, 6)
+    layout = QVBoxLayout(holder)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(0)
+    layout.addWidget(title)
+    layout.addWidget(view, 1)
+    return holder

@@ -1,0 +1,292 @@
+"""The queue: every rollout with its state and reason, filters, and the detail of one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLineEdit,
+    QMenu,
+    QSplitter,
+    QStackedWidget,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ltmem_gui.domain.events import Event, JobFinished, JobStarted
+from ltmem_gui.ui.actions import ActionRegistry
+from ltmem_gui.ui.models.job_rows import JobRow, apply_event, build_rows
+from ltmem_gui.ui.models.job_state import SIGNS, TITLES, StateKind
+from ltmem_gui.ui.models.job_table import COLUMNS, JobTableModel
+from ltmem_gui.ui.models.workbench import Seen
+from ltmem_gui.ui.panels.queue_detail import QueueDetail
+from ltmem_gui.ui.theme import ROW_HEIGHT, Theme
+from ltmem_gui.ui.widgets.bars import EmptyPage
+from ltmem_gui.ui.widgets.chips import Chip, ChipRow
+from ltmem_gui.ui.widgets.labels import plain_label
+
+CHIP_ORDER = (
+    StateKind.WAITING,
+    StateKind.RUNNING,
+    StateKind.NEEDS,
+    StateKind.BAD,
+    StateKind.GOOD,
+    StateKind.STOPPED,
+)
+
+
+class QueueTable(QTableView):
+    """The table. Return is handed on as a signal and never edits or presses anything.
+
+    Signals: `detail_asked`.
+    """
+
+    detail_asked = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.detail_asked.emit()
+            return
+        super().keyPressEvent(event)
+
+
+class QueuePanel(QWidget):
+    """Table, filters and detail.
+
+    Signals: `row_chosen` (`JobRow` or None), `empty_pressed` (the action of the empty page), `count_changed` (waiting
+    rows).
+    """
+
+    row_chosen = Signal(object)
+    empty_pressed = Signal(str)
+    count_changed = Signal(int)
+
+    def __init__(
+        self,
+        theme: Theme,
+        actions: ActionRegistry,
+        model: JobTableModel,
+        clock: Callable[[], float] = time.time,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("queue")
+        self.model = model
+        self._actions = actions
+        self._clock = clock
+        self._kept_key = ""
+        self._kept_keys: list[str] = []
+        self._kept_top = ""
+        self._empty_action = ""
+        self._build(theme, actions)
+        model.about_to_arrange.connect(self._on_model_arranging)
+        model.arranged.connect(self._on_model_arranged)
+        model.counts_changed.connect(self._on_counts_changed)
+        model.problem_found.connect(self._on_problem_found)
+
+    # what it is told
+
+    def show_seen(self, seen: Seen) -> None:
+        """Show what was scanned and stored."""
+        now = int(self._clock())
+        scanned = seen.report.rollouts if seen.report else ()
+        self.model.set_rows(build_rows(scanned, seen.jobs, now))
+
+    def take_events(self, events: tuple[Event, ...]) -> None:
+        """Show what a run tells, without moving anything."""
+        now = int(self._clock())
+        changed: dict[str, JobRow] = {}
+        for event in events:
+            if isinstance(event, JobStarted | JobFinished):
+                row = changed.get(event.thread_id) or self.model.row_of(event.thread_id)
+                if row is not None:
+                    changed[event.thread_id] = apply_event(row, event, now)
+        if changed:
+            self.model.update_rows(changed)
+            if self.detail.row is not None and self.detail.row.key in changed:
+                self.detail.show_row(changed[self.detail.row.key], now)
+
+    def teach(self, title: str, sentence: str, action: str = "", action_title: str = "") -> None:
+        """Say what the empty table means and what to do about it."""
+        self._empty_action = action
+        self._empty.teach(title, sentence, action_title)
+
+    def current_row(self) -> JobRow | None:
+        """Return the row the keyboard is on."""
+        return self.model.row_at(self.table.currentIndex().row())
+
+    def select_key(self, key: str) -> None:
+        """Put the keyboard on a row, if it is shown."""
+        position = self.model.position_of(key)
+        if position is not None:
+            self.table.setCurrentIndex(self.model.index(position, 0))
+
+    def focus_filter(self) -> None:
+        """Move the keyboard into the filter."""
+        self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.filter.selectAll()
+
+    # how it is built
+
+    def _build(self, theme: Theme, actions: ActionRegistry) -> None:
+        self.filter = QLineEdit()
+        self.filter.setObjectName("queue.filter")
+        self.filter.setAccessibleName("Filter the queue")
+        self.filter.setPlaceholderText("Filter: words, state: agent: project: id: error: age>7d")
+        self.filter.setClearButtonEnabled(True)
+        self.filter.textChanged.connect(self._on_filter_changed)
+        self.filter.returnPressed.connect(self._on_filter_entered)
+        self._problem = plain_label(role="bad")
+        self._problem.hide()
+        self._shown = plain_label(role="muted")
+        self._shown.setObjectName("queue.shown")
+        self.chips = ChipRow("queue.chips", [Chip(kind.value, TITLES[kind], SIGNS[kind]) for kind in CHIP_ORDER])
+        self.chips.chosen.connect(self._on_chips_chosen)
+        bar = QFrame()
+        bar.setProperty("role", "bar")
+        first = QHBoxLayout(bar)
+        first.setContentsMargins(12, 6, 12, 6)
+        first.setSpacing(12)
+        first.addWidget(self.chips)
+        first.addWidget(self.filter, 1)
+        first.addWidget(self._problem)
+        first.addWidget(self._shown)
+        self.table = self._build_table(actions)
+        self.detail = QueueDetail(theme, actions)
+        self._empty = EmptyPage("queue.empty")
+        self._empty.pressed.connect(self._on_empty_pressed)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._empty)
+        splitter = QSplitter(Qt.Orientation.Vertical)
+        splitter.setObjectName("queue.splitter")
+        splitter.addWidget(self.table)
+        splitter.addWidget(self.detail)
+        splitter.setStretchFactor(0, 3)
+        splitter.setStretchFactor(1, 2)
+        splitter.setSizes([360, 240])
+        splitter.setChildrenCollapsible(False)
+        self._stack.addWidget(splitter)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(bar)
+        layout.addWidget(self._stack, 1)
+
+    def _build_table(self, actions: ActionRegistry) -> QueueTable:
+        table = QueueTable()
+        table.setObjectName("queue.table")
+        table.setAccessibleName("Rollouts")
+        table.setModel(self.model)
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setTabKeyNavigation(False)
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setAlternatingRowColors(True)
+        table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        table.customContextMenuRequested.connect(self._on_menu_requested)
+        table.detail_asked.connect(self._on_detail_asked)
+        rows = table.verticalHeader()
+        rows.setVisible(False)
+        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        rows.setDefaultSectionSize(max(ROW_HEIGHT, table.fontMetrics().height() + 8))
+        header = table.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSectionsMovable(True)
+        header.setStretchLastSection(True)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        wide = table.fontMetrics().averageCharWidth()
+        for index, column in enumerate(COLUMNS):
+            header.resizeSection(index, wide * column.width + 12)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.setSortIndicatorClearable(True)
+        table.setSortingEnabled(True)
+        table.selectionModel().currentRowChanged.connect(self._on_current_row_changed)
+        actions.attach(table, "queue")
+        return table
+
+    # slots
+
+    def _on_filter_changed(self) -> None:
+        self._apply_filter()
+
+    def _on_chips_chosen(self) -> None:
+        self._apply_filter()
+
+    def _apply_filter(self) -> None:
+        kinds = frozenset(StateKind(id_) for id_ in self.chips.checked)
+        self.model.set_filter(self.filter.text(), kinds)
+
+    def _on_filter_entered(self) -> None:
+        self.table.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _on_model_arranging(self) -> None:
+        current = self.current_row()
+        self._kept_key = current.key if current else ""
+        rows = self.table.selectionModel().selectedRows()
+        self._kept_keys = [row.key for index in rows if (row := self.model.row_at(index.row())) is not None]
+        top = self.model.row_at(self.table.rowAt(0))
+        self._kept_top = top.key if top else ""
+
+    def _on_model_arranged(self) -> None:
+        self._restore_selection()
+        has_rows = bool(self.model.rows)
+        self._stack.setCurrentIndex(1 if has_rows else 0)
+        shown, total = self.model.rowCount(), len(self.model.rows)
+        self._shown.setText(f"{shown} of {total}" if shown != total else f"{total} rollouts" if total else "")
+        if self.current_row() is None:
+            self.detail.show_row(None, int(self._clock()))
+
+    def _restore_selection(self) -> None:
+        model, selection = self.model, QItemSelection()
+        for key in self._kept_keys:
+            position = model.position_of(key)
+            if position is not None:
+                selection.select(model.index(position, 0), model.index(position, len(COLUMNS) - 1))
+        flags = QItemSelectionModel.SelectionFlag
+        position = model.position_of(self._kept_key) if self._kept_key else None
+        if position is not None:
+            self.table.selectionModel().setCurrentIndex(model.index(position, 0), flags.NoUpdate)
+        self.table.selectionModel().select(selection, flags.ClearAndSelect)
+        top = model.position_of(self._kept_top) if self._kept_top else None
+        if top is not None:
+            self.table.scrollTo(model.index(top, 0), QAbstractItemView.ScrollHint.PositionAtTop)
+
+    def _on_counts_changed(self, counts: dict[str, int]) -> None:
+        self.chips.set_counts(counts)
+        self.count_changed.emit(counts.get(StateKind.WAITING.value, 0))
+
+    def _on_problem_found(self, words: str) -> None:
+        self._problem.setText(words)
+        self._problem.setVisible(bool(words))
+
+    def _on_current_row_changed(self) -> None:
+        row = self.current_row()
+        self.detail.show_row(row, int(self._clock()))
+        self.row_chosen.emit(row)
+
+    def _on_detail_asked(self) -> None:
+        self.detail.take_focus()
+
+    def _on_empty_pressed(self) -> None:
+        self.empty_pressed.emit(self._empty_action)
+
+    def _on_menu_requested(self, point: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setObjectName("queue.menu")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.setToolTipsVisible(True)
+        for id_ in ("queue.detail", "queue.rollout", "queue.copy_id"):
+            menu.addAction(self._actions.action(id_))
+        menu.popup(self.table.viewport().mapToGlobal(point))
