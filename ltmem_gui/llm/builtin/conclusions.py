@@ -34,7 +34,8 @@ _FIXED = re.compile(
 )
 _ROOT_CAUSE = re.compile(r"\b(?:root cause|the cause|because|ursache|weil|causa|porque)\b|原因|因为", re.IGNORECASE)
 _OWN_WORK = re.compile(
-    r"^\W*(?:i|i'll|i've|i'd|let me|ok|ich|voy|he|trying|running|looking|added|changed|updated|opened|"
+    r"^\W*(?:i|i'll|fixed (?:the|it|a|an|in)|i've|i'd|let me|ok|ich|voy|he|trying|running|looking|added|"
+    r"changed|updated|opened|"
     r"rewrote|renamed|moved|committed|done|there are|there is|passes|我)\b|^我",
     re.IGNORECASE,
 )

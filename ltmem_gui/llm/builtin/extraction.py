@@ -24,7 +24,7 @@ INBOX_PER_ROLLOUT = 6
 PROPOSED_PER_ROLLOUT = 16
 BUILTIN_LABEL = "Built-in rules, no AI model, nothing leaves this computer"
 SURE_REPAIR = 62
-LIKELY_REPAIR = 38
+LIKELY_REPAIR = 54
 
 OffloadCpu = Callable[..., Awaitable[ExtractionReply]]
 

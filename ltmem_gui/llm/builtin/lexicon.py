@@ -18,6 +18,12 @@ going forward|in future|in the future|for the future|for future|for next time|ne
 by default
 generally|in general|remember|keep in mind|bear in mind|note for|please note|take note|henceforth|permanently
 no matter
+mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekends|at night|nightly|hourly|daily|weekly
+monthly|yearly
+montags|dienstags|mittwochs|donnerstags|freitags|samstags|sonntags|am wochenende|nachts|täglich|wöchentlich
+monatlich
+los lunes|los martes|los miércoles|los jueves|los viernes|los sábados|los domingos|fines de semana|por la noche
+a diario
 without exception|no exceptions|at all times|for good|anything|anyone|nothing|nobody|everyone|everything|regardless
 each|every|any|all|whatever|wherever|under no circumstances|on no account|at any time|ever|universally
 across the board
@@ -41,6 +47,12 @@ nadie|ningún|ninguna|normalmente|como norma|habitualmente|obligatorio|cualquier
 
 # A quantifier that is no rule by itself: counts less than "always".
 _WEAK_GENERAL = """
+mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekends|at night|nightly|hourly|daily|weekly
+monthly|yearly
+montags|dienstags|mittwochs|donnerstags|freitags|samstags|sonntags|am wochenende|nachts|täglich|wöchentlich
+monatlich
+los lunes|los martes|los miércoles|los jueves|los viernes|los sábados|los domingos|fines de semana|por la noche
+a diario
 each|every|any|all|anything|anyone|nothing|nobody|everyone|everything|whatever|wherever|ever|usually|normally
 typically
 jeder|jede|jedes|jeden|jedem|alle|allen|alles|niemand|nichts|normalerweise|üblicherweise|jeweils|pro|next time
@@ -50,7 +62,7 @@ cada|todo|toda|todos|todas|cualquier|nadie|ningún|ninguna|normalmente|cualquier
 _DEONTIC = """
 must|mustn't|must not|have to|has to|need to|needs to|needs|need|requires|require|required|should|shouldn't
 should not
-only|may only|may not|can't|cannot|can only|not allowed|isn't allowed|allowed|forbidden|prohibited|off limits
+may only|may not|can't|cannot|can only|not allowed|isn't allowed|allowed|forbidden|prohibited|off limits
 off-limits
 capped|limited to|limit is|at most|at least|policy|rule is|rules|convention|agreed|no more than|not permitted
 ought to
@@ -60,12 +72,12 @@ is a must|the house|sign-off|approval|requirement|won't accept|don't accept|refu
 expects|expect
 muss|musst|müssen|müsst|darf|darfst|dürfen|dürft|soll|sollst|sollen|sollte|sollten|brauchen|braucht|benötigt
 benötigen
-nur|ausschließlich|höchstens|mindestens|maximal|minimal|verboten|nicht erlaubt|erlaubt|pflicht|vorgeschrieben
+ausschließlich|höchstens|mindestens|maximal|minimal|verboten|nicht erlaubt|erlaubt|pflicht|vorgeschrieben
 zwingend
 vereinbart|vorgabe|richtlinie|regel|gehört|gehören|tabu|untersagt|achte darauf|achte auf|stell sicher|freigabe
 debe|debes|deben|debemos|hay que|tiene que|tienes que|tienen que|tenemos que|necesita|necesitan|necesitas
 requiere|requieren
-solo|sólo|solamente|únicamente|como máximo|como mínimo|máximo|mínimo|prohibido|no se puede|no se puedan
+como máximo|como mínimo|máximo|mínimo|prohibido|no se puede|no se puedan
 no se permite
 está prohibido|permitido|acordado|norma|política|exige|exigen|asegúrate|asegúrate de|no puede|no pueden|se debe
 se deben
@@ -76,7 +88,7 @@ i prefer|i'd prefer|we prefer|i like|i'd rather|i would rather|i want|i hate|i d
 i favour
 i favor|prefer|preferred|preference|rather have|my style|house style|our style|i'm used to|i can't stand|i find
 i always
-i never|i usually|we like|we favour|we favor|we hate|my preference|i'm not a fan|not a fan|is my go-to|go-to
+i usually|we like|we favour|we favor|we hate|my preference|i'm not a fan|not a fan|is my go-to|go-to
 pet peeve
 i expect|bugs me|annoys me|works best for me|i read|i only|i work|i'm allergic|allergic to|team prefers|nicer for me
 ich bevorzuge|bevorzuge|ich mag|ich will|ich möchte|ich hätte gern|lieber|am liebsten|mir ist lieber|mir wäre lieber
@@ -115,14 +127,16 @@ este repo|este proyecto|acá
 """
 
 _STATIVE = """
-lives in|live in|lives at|lives under|lives on|live under|resides in|sits in|sits on|sits behind|stands for
+kicks off|kick off|fires|come out of|comes out of|come out|comes out|run under|lives in|live in|lives at
+lives under|lives on|live under|resides in|sits in|sits on|sits behind|stands for
 is stored
 are stored|is kept|are kept|is located|are located|is generated|are generated|is managed|are managed|is owned
 are owned
 is called|are called|is named|are named|is pinned|are pinned|is hosted|are hosted|is deployed|are deployed|is built
 are built|is written in|are written in|is defined|are defined|is configured|are configured|is served|points to
 points at
-point to|point at|owns|belongs to|belong to|relies on|rely on|depends on|depend on|runs on|runs in|runs at
+point to|point at|owns|belongs to|belong to|belong on|belongs on|belong in|belongs in|belong under|relies on
+rely on|depends on|depend on|runs on|runs in|runs at
 runs under
 runs every|run on|run in|run every|run at|goes to|goes through|go to|go through|go in|go into|go under|goes in
 goes into|goes under|comes from
@@ -164,6 +178,10 @@ se hacen|requiere
 """
 
 # A copula alone says little ("the button is blue"): it counts less than a verb that names a relation.
+_ONLY = """
+only|nur|solo|sólo|solamente|únicamente|exclusively|ausschließlich
+"""
+
 _COPULA = """
 is|are|is the|are the|is a|is an|is not|isn't|are not|aren't|doesn't|don't|does not|do not|has|have|use|break
 change|changes|follow|takes|holds|happens
@@ -174,7 +192,9 @@ stays|counts|closes|opens|is set|are set
 _CAUSE = """
 because|since|otherwise|or else|so that|that's why|due to|the reason|the reason is|that way|to avoid|or it
 or they|or we
-would break|will break|would be bad|breaks|beyond that|hence|therefore|as that|else|on account of|in case|or the
+would break|will break|would be bad|breaks|beyond that|hence|therefore|as that|else|get lost|gets lost|vanish
+vanishes|overwritten|reverted|wiped|chokes|choke|upset|picky|bans us|complains|complain|on account of|in case
+or the
 so we
 denn|weil|sonst|damit|wegen|deshalb|deswegen|ansonsten|andernfalls|der grund|da sonst|um zu vermeiden|daher|nämlich
 porque|ya que|si no|de lo contrario|para que|por eso|debido a|para evitar|pues|la razón|el motivo|puesto que
@@ -273,7 +293,7 @@ vamos a|voy a|necesito|puedes|podrías|he probado|ayúdame|estoy|quiero que|teng
 _EMPTY_TALK = """
 always wondered|always wanted|never heard|never knew|never mind|as always|no worries|no problem|no rush|no need
 don't worry
-don't bother|not at all|nothing else|that's all|that is all|all good|all set|all done|all right|i never knew
+not at all|nothing else|that's all|that is all|all good|all set|all done|all right|i never knew
 never seen|nothing more
 no idea|anything else|every day i learn|remember me|all the best|for everything|thanks for everything
 everything works|all green|all tests pass
@@ -307,13 +327,14 @@ my local|my laptop|my machine|my editor|my shell|my terminal|my python|my setup|
 my time zone|my team|my screen|i'm on|i am on
 i work|i use|i run|there's no|there is no|there are no|no internet|no pip|no sudo|no root|we have no
 i don't have|i have no|i'm colour|i'm color|colour-blind|color-blind
-mein rechner|mein laptop|mein editor|meine shell|mein name|ich arbeite|ich nutze|ich benutze|ich verwende
+we're on|we are on|mein rechner|mein laptop|mein editor|meine shell|mein name|ich arbeite|ich nutze|ich benutze
+ich verwende
 es gibt kein|es gibt keine|es gibt keinen|wir haben kein|wir haben keine|ich habe kein
 mi portátil|mi máquina|mi editor|mi equipo|mi nombre|trabajo en|yo uso|uso|no hay|no tenemos|no tengo
 """
 
 _NEGATION_START = """
-don't|do not|dont|never|no more|avoid|stay away|keep away|refrain|leave|please don't|please do not|please never
+don't|do not|dont|never|no more|avoid|stay away|keep away|refrain|please don't|please do not|please never
 you must not|you mustn't|quit
 nie|niemals|kein|keine|keinen|nicht|bitte nicht|bitte nie|bitte keine|bitte kein|bitte keinen|vermeide
 finger weg|lass die finger
@@ -367,7 +388,8 @@ el|la|los|las|un|una|unos|unas|este|esta|estos|estas|ese|esa|esto|eso|lo|le|me|l
 """
 
 _OPENERS = """
-ok|okay|and|also|then|now|so|well|hm|hmm|great|nice|good|cool|please|pls|btw|oh|ah|yes|yeah|yep|right|perfect
+haha|lol|ha|hehe|hi|hello|ok|okay|and|also|then|now|so|well|hm|hmm|great|nice|good|cool|please|pls|btw|oh|ah|yes
+yeah|yep|right|perfect
 thanks|but|plus|just|alright|fine|lovely|sure|super
 one more thing|by the way|for the record|fyi|note|in addition|additionally|next|finally|first|second|again
 und|auch|dann|jetzt|also|nun|gut|super|prima|bitte|ja|genau|danke|aber|außerdem|ansonsten|übrigens|noch was|ach
@@ -384,6 +406,7 @@ _FEATURES = {
     "here": _HERE,
     "stative": _STATIVE,
     "copula": _COPULA,
+    "only": _ONLY,
     "cause": _CAUSE,
     "instead": _INSTEAD,
     "transient": _TRANSIENT,

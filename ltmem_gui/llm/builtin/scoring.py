@@ -6,7 +6,6 @@ the rollouts in `tests/fixtures/extraction` and checked on others; 0–100, `PRO
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from ltmem_gui.llm.builtin.chinese import chinese_features, is_chinese, is_japanese
@@ -19,58 +18,56 @@ from ltmem_gui.llm.builtin.lexicon import (
     MAX_WORDS,
     NEGATION_START,
     OPENERS,
-    phrases,
+)
+from ltmem_gui.llm.builtin.speech import (
+    ACTIVE,
+    ANCHOR,
+    ARROW,
+    ASIDE,
+    CONDITIONAL,
+    CONDUCT,
+    CONSEQUENCE,
+    DEICTIC,
+    DIRECTIVE,
+    FOREIGN_STATE,
+    LIMIT,
+    NARRATIVE,
+    OPINION,
+    ORDINAL,
+    PASSIVE,
+    PAST,
+    PLURAL,
+    POLITE,
+    QUESTION_START,
+    SEEMS,
+    SHOULD_BE,
+    SPOKEN_NO,
+    STRONG,
+    SUBORDINATE,
+    TEMPORAL,
+    THANKS,
+    THE,
+    VERDICT,
+    WE,
+    WE_NOW,
+    WORD,
 )
 
 PROPOSE_AT = 50
 INBOX_AT = 14
 
-_WORD = re.compile(r"[\w@][\w'’.\-/]*[\w']|\w")
-_ANCHOR = re.compile(
-    r"`[^`\n]+`|(?<![\w])(?:[\w.@-]+/)+[\w.@*-]*|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|--?[a-z][\w-]+(?==|\b)|"
-    r"\b[\w-]+\.(?:py|toml|ya?ml|json|md|ts|tsx|js|rs|go|sh|cfg|ini|env|sql|csv|lock|txt|conf|test|"
-    r"internal|local|dev|corp)\b"
-    r"|\b\w+_\w+\b|\bv?\d+\.\d+(?:\.\d+)?\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w*|\b[A-Z]{2,}[a-z]?\b|"
-    r"(?<=\s)[A-ZÄÖÜ][\w-]{2,}|\b\d+\s?(?:[a-zA-Z%€$£]\w*)?|@\w+|#\w+|[€$£]\d"
-)
-_QUESTION_START = re.compile(
-    r"^(?:what|why|how|where|who|when|which|is|are|do|does|did|can|could|would|will|shall|should|has|have|"
-    r"was|were|any|anything|anyone"
-    r"|was|warum|wie|wo|wer|wann|welche[rsn]?|ist|sind|hast|hat|kann|kannst|könntest|gibt|soll|woher|"
-    r"wieso|qué|por qué|cómo|dónde|quién|cuándo|cuál|puedes|hay|es)\b",
-    re.IGNORECASE,
-)
-_SUBORDINATE = re.compile(r"\b(?:that|which|who|so it|so that|dass|das|der|die|que)\b")
-_LIMIT = re.compile(
-    r"\b(?:at most|at least|no more than|up to|max(?:imum)?|min(?:imum)?|limit\w*|cap(?:ped)?|höchstens|"
-    r"mindestens|maximal|como máximo|máximo)\b.{0,30}\d|\d.{0,12}\b(?:max|tops|höchstens)\b"
-)
-_ARROW = re.compile(r"\s(?:->|=>|→|==|=)\s|^[^.!?]{2,40}: \S")
-_DEICTIC = phrases("it|this|that|these|those|them|there|es|das|dies|diese|dieses|ihn|sie|dort|eso|esto|lo|la|aquello")
-_WE = phrases("we|our|wir|unsere|unser|nosotros")
-_PAST = re.compile(
-    r"^(?:i|we|he|she|they|you|ich|wir|du)\s+(?:just\s+)?(?:was|were|did|had|went|tried|ran|saw|got|made|"
-    r"changed|fixed|added|looked|asked|\w+ed|habe|hatte|war)\b"
-)
-_PLURAL = re.compile(r"^[a-zäöüß][\w-]{2,}(?:s|en|er)$")
-_FOREIGN_STATE = re.compile(
-    r"\b(?:the|a|an|this|that|das|der|die|el|la)\s+(?:button|title|header|chart|plot|legend|colou?r|text|"
-    r"image|picture|page|table|column|row|label|font|background|image|diagram|slide|bar|line|sentence|"
-    r"paragraph|word|poem|story|joke|titel|überschrift|diagramm|farbe|tabelle|spalte|título|gráfico|botón|"
-    r"tabla|columna|color)\b"
-)
 
 WEIGHTS = {
-    "general": 48,
+    "general": 52,
     "weak_general": 28,
     "deontic": 26,
-    "preference": 40,
+    "preference": 44,
     "we": 18,
-    "we_habit": 20,
+    "we_habit": 32,
     "here": 16,
     "stative": 30,
     "copula": 20,
-    "generic": 14,
+    "generic": 18,
     "cause": 12,
     "instead": 16,
     "correction": 18,
@@ -83,6 +80,21 @@ WEIGHTS = {
     "my_world": 20,
     "after_failure": 12,
     "arrow": 6,
+    "declarative": 24,
+    "directive": 20,
+    "other": 14,
+    "only": 16,
+    "aside": 14,
+    "listed": 44,
+    "consequence": 16,
+    "conditional": 24,
+    "given": -24,
+    "should_be": -26,
+    "ordinal": -20,
+    "spec": -60,
+    "conduct": 14,
+    "plural_object": 14,
+    "empty_talk": -40,
     "change": -30,
     "task_imperative": -14,
     "self_task": -30,
@@ -91,21 +103,29 @@ WEIGHTS = {
     "hedge": -22,
     "past": -22,
     "deictic": -14,
-    "first_message": -12,
+    "first_message": -22,
     "artefact": -18,
     "short": -30,
     "long": -16,
 }
-BLOCKING = frozenset({"transient", "question", "empty_talk", "acknowledge"})
+BLOCKING = frozenset({"transient", "question", "acknowledge", "narrative"})
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What stood before the sentence: the session's first request, a failed run, a correcting word just before."""
+    """What stood before the sentence.
+
+    `first_message`: it is the session's first request; `after_failure`: a run failed just before; `corrected`: the
+    sentence before was "no" or "careful"; `listed`: it is a point under "our rules:"; `spec`: it describes what
+    the same message orders to be made; `given`: words that were said in the session before.
+    """
 
     first_message: bool = False
     after_failure: bool = False
     corrected: bool = False
+    listed: bool = False
+    spec: bool = False
+    given: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +146,41 @@ def score_sentence(plain: str, around: Surroundings) -> Scored:
         found.add("after_failure")
     if around.corrected:
         found.add("correction")
-    if around.first_message and not found & {"general", "decision", "preference"}:
+    if around.listed:
+        found.add("listed")
+    if around.spec and not found & {"here", "we_habit", "preference", "listed"}:
+        found.add("spec")
+    if around.given and _is_given(plain, around.given) and not found & {"here", "cause"}:
+        found.add("given")
+        if "general" in found:
+            found -= {"general"}
+            found.add("weak_general")
+    if is_statement(found, plain):
+        found.add("declarative" if found & {"stative", "copula", "deontic"} else "other")
+    if around.first_message and not found & {"decision", "preference", "here", "we_habit", "listed", "correction"}:
         found.add("first_message")
     features = frozenset(found)
     if features & BLOCKING:
         return Scored(0, kind_of(features), features)
     total = sum(WEIGHTS.get(feature, 0) for feature in features) + _anchors(plain)
     return Scored(max(0, min(100, total)), kind_of(features), features)
+
+
+def is_statement(found: set[str], plain: str) -> bool:
+    """Tell whether a sentence states something of the world, as against asking for work or judging its result."""
+    passing = {
+        "change",
+        "task_imperative",
+        "habit",
+        "negation",
+        "self_task",
+        "complaint",
+        "past",
+        "deictic",
+        "hedge",
+        "given",
+    }
+    return not found & (passing | {"short", "comparative", "artefact", "empty_talk"}) and len(plain) >= 12
 
 
 def kind_of(features: frozenset[str]) -> str:
@@ -149,7 +197,7 @@ def kind_of(features: frozenset[str]) -> str:
 
 
 def _anchors(plain: str) -> int:
-    count = sum(1 for _, _ in zip(_ANCHOR.finditer(plain), range(3), strict=False))
+    count = sum(1 for _, _ in zip(ANCHOR.finditer(plain), range(3), strict=False))
     return (0, 8, 14, 18)[count]
 
 
@@ -172,7 +220,7 @@ def _chinese(plain: str) -> set[str]:
 
 def _spaced(plain: str) -> set[str]:
     lower = plain.lower().replace("’", "'")
-    words = _WORD.findall(lower)
+    words = WORD.findall(lower)
     found = _cues(words)
     _opening(words, lower, found)
     _weigh_quantifiers(words, lower, found)
@@ -181,30 +229,89 @@ def _spaced(plain: str) -> set[str]:
         found.add("short")
     elif len(words) > 45:
         found.add("long")
-    if _LIMIT.search(lower):
+    if PASSIVE.search(lower) or ACTIVE.match(lower) and not found & {"complaint", "comparative"}:
+        found.add("stative")
+        found.discard("copula")
+    _manner(lower, found)
+    if NARRATIVE.search(lower) or OPINION.search(lower):
+        found.add("narrative")
+    thanked = not THANKS.isdisjoint(words) and len(words) <= 7
+    if (thanked or (len(words) <= 6 and VERDICT.match(lower))) and not found & {
+        "general",
+        "deontic",
+        "stative",
+        "here",
+    }:
+        found.add("acknowledge")
+    if DIRECTIVE.search(lower) and "change" not in found:
+        found.add("directive")
+    if LIMIT.search(lower):
         found.add("limit")
-    if _ARROW.search(plain):
+    if ARROW.search(plain):
         found.add("arrow")
-    if _FOREIGN_STATE.search(lower) and not found & {"general", "here", "we_habit"}:
+    if FOREIGN_STATE.search(lower) and not found & {"general", "here", "we_habit"}:
         found.add("artefact")
     return found
 
 
+def _manner(lower: str, found: set[str]) -> None:
+    """Read how a thing is said: as a rule with its case, as an aside, or as a wish about the piece at hand."""
+    if SEEMS.search(lower):
+        found.add("complaint")
+    if CONDITIONAL.match(lower):
+        found.add("conditional")
+        found.discard("complaint")
+    if ASIDE.search(lower):
+        found.add("aside")
+    if CONSEQUENCE.search(lower):
+        found.add("consequence")
+    if SHOULD_BE.match(lower) and not found & {"general", "here"}:
+        found.add("should_be")
+    if ORDINAL.search(lower):
+        found.add("ordinal")
+    if lower.startswith("not "):
+        found.add("correction")
+
+
+def _is_given(plain: str, given: frozenset[str]) -> bool:
+    """Tell whether the sentence is about a thing the session is already about ("the dragon should …")."""
+    words = WORD.findall(plain.lower())[:7]
+    for at, word in enumerate(words[:3]):
+        if word in THE:
+            return any(noun.isalpha() and len(noun) > 2 and _stem(noun) in given for noun in words[at + 1 : at + 3])
+    return False
+
+
+def stems(text: str) -> frozenset[str]:
+    """Return the word stems of a text, as `Surroundings.given` wants them."""
+    return frozenset(_stem(word) for word in WORD.findall(text.lower()))
+
+
+def _stem(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") else word
+
+
 def _cues(words: list[str]) -> set[str]:
     found: set[str] = set()
+    covered = 0  # words before this index belong to a lasting phrase: the "today" of "from today" is not passing
     for start in range(len(words)):
         phrase = ""
-        for word in words[start : start + MAX_WORDS]:
+        for length, word in enumerate(words[start : start + MAX_WORDS], 1):
             phrase = f"{phrase} {word}" if phrase else word
             features = CUES.get(phrase)
-            if features:
-                if "weak_general" in features or "copula" in features:
-                    found |= {f"~{f}" for f in features}
-                else:
-                    found |= features
+            if not features:
+                continue
+            if "general" in features and length > 1:
+                covered = max(covered, start + length)
+            if "weak_general" in features or "copula" in features:
+                found |= {f"~{f}" for f in features}
+            elif not ("transient" in features and start < covered):
+                found |= features
     for strong, weak in (("general", "weak_general"), ("stative", "copula")):
         if strong not in found and f"~{weak}" in found:
             found.add(weak)
+    if "deontic" in found:
+        found.discard("only")
     return {f for f in found if not f.startswith("~")}
 
 
@@ -216,10 +323,10 @@ def _opening(words: list[str], lower: str, found: set[str]) -> None:
     if any(" ".join(rest[:n]) in NEGATION_START for n in (1, 2, 3)):
         found.add("negation")
         found.discard("copula")
-        if len(rest) > 2 and rest[2] in _DEICTIC and not found & {"general", "cause", "instead"}:
+        if len(rest) > 2 and rest[2] in DEICTIC and not found & {"general", "cause", "instead"}:
             found.add("deictic")
         return
-    if _PAST.match(" ".join(rest[:4])) and "decision" not in found:
+    if PAST.match(" ".join(rest[:4])) and "decision" not in found:
         found.add("past")
     _subject(rest, found)
 
@@ -229,7 +336,7 @@ def _without_openers(words: list[str], lower: str, found: set[str]) -> list[str]
     rest = list(words)
     if any(" ".join(rest[:n]) in CORRECTION_START for n in (1, 2, 3, 4)):
         found.add("correction")
-    spoken_no = re.match(r"\W*(?:no|nein)\s*[,.!:–—-]", lower)
+    spoken_no = SPOKEN_NO.match(lower)
     if spoken_no and len(rest) > 1:
         rest.pop(0)
     while rest and (rest[0] in OPENERS or (rest[0] in CORRECTION_START and rest[0] not in NEGATION_START)):
@@ -240,14 +347,23 @@ def _without_openers(words: list[str], lower: str, found: set[str]) -> list[str]
 def _subject(rest: list[str], found: set[str]) -> None:
     first, second = rest[0], rest[1] if len(rest) > 1 else ""
     is_verb = first in HABIT_VERBS or first in CHANGE_VERBS
-    noun_use = any("stative" in CUES.get(word, ()) for word in rest[1:4]) and second not in DETERMINERS
+    noun_use = second not in DETERMINERS and any(
+        "stative" in CUES.get(" ".join(rest[at : at + length]), ()) for at in (1, 2, 3) for length in (1, 2, 3)
+    )
     if is_verb and not noun_use:
         _order(first, second, found)
-    elif ("we" in found and first in _WE) or first.endswith("amos"):
-        found.add("we_habit")
-    elif _PLURAL.match(first) and found & {"stative", "copula", "deontic"}:
+        if found & {"habit"}:
+            found |= {"conduct"} if first in CONDUCT else set()
+            found |= {"plural_object"} if any(PLURAL.match(word) for word in rest[1:3]) else set()
+    elif ("we" in found and first in WE) or first.endswith("amos"):
+        if not WE_NOW.match(" ".join(rest[:2])):
+            found.add("we_habit")
+    elif (
+        PLURAL.match(first)
+        or (first not in DETERMINERS and PLURAL.match(second) and "stative" not in CUES.get(second, ()))
+    ) and found & {"stative", "copula", "deontic"}:
         found.add("generic")
-    if first in _DEICTIC and "general" not in found:
+    if first in DEICTIC and "general" not in found:
         found.add("deictic")
 
 
@@ -256,38 +372,38 @@ def _order(first: str, second: str, found: set[str]) -> None:
     found.discard("copula")
     if first in HABIT_VERBS and bare:
         found.add("habit")
-    elif first in CHANGE_VERBS and not found & {"general", "preference"}:
+    elif first in CHANGE_VERBS:
         found.add("change")
     elif not found & {"general", "instead"}:
         found.add("task_imperative")
-    if second in _DEICTIC and "general" not in found:
+    if second in DEICTIC and "general" not in found:
         found.add("deictic")
 
 
 def _weigh_quantifiers(words: list[str], lower: str, found: set[str]) -> None:
     """Take weight from a quantifier that only describes the thing asked for ("a function that always …")."""
-    if found & {"change", "self_task", "task_imperative"} and found & {"general", "weak_general"}:
-        relative = _SUBORDINATE.search(lower)
-        head = " ".join(words[:6])
-        if (
-            relative
-            or "self_task" in found
-            or not any(cue in head for cue in ("always", "never", "immer", "nie", "siempre", "nunca"))
-        ):
-            found.discard("general")
-            found.discard("weak_general")
+    if lower.rstrip().endswith("?") and POLITE.match(lower) and "general" in found:
+        found -= {"self_task", "change"}
+    asked = found & {"change", "self_task", "task_imperative"}
+    if asked and found & {"general", "weak_general"}:
+        leading = any(word in STRONG for word in words[:4]) or TEMPORAL.search(lower) is not None
+        if SUBORDINATE.search(lower) or "self_task" in found or not leading:
+            found -= {"general", "weak_general", "preference"}
+        else:
+            found -= {"change", "task_imperative"}
     if "self_task" in found:
         found.discard("deontic")
         if found & {"decision", "my_world"} or (found & {"general", "preference"} and "change" not in found):
             found.discard("self_task")
+    if found & {"my_world", "general", "deontic"}:
+        found.discard("complaint" if "my_world" in found else "")
 
 
 def _question(plain: str, lower: str, found: set[str]) -> None:
     if not plain.rstrip(" \"')").endswith("?"):
-        if _QUESTION_START.match(lower) and len(lower) < 40 and not found & {"general", "stative", "deontic"}:
+        if QUESTION_START.match(lower) and len(lower) < 40 and not found & {"general", "stative", "deontic"}:
             found.add("question")
         return
-    polite = re.match(r"(?:can|could|would|will|kannst|könntest|puedes|podrías)\b", lower)
-    if polite and found & {"general", "negation"} and "weak_general" not in found:
+    if POLITE.match(lower) and found & {"general", "negation"} and "weak_general" not in found:
         return
     found.add("question")

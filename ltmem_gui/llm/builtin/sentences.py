@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 _FENCE = re.compile(r"(?:^|\n)[ \t]*(```|~~~).*?(?:\n[ \t]*\1[^\n]*|\Z)", re.DOTALL)
-_TAG_BLOCK = re.compile(r"<([A-Za-z][\w:.-]*)(?:\s[^<>]*)?>.*?(?:</\1>|\Z)", re.DOTALL)
+_TAG_BLOCK = re.compile(r"<([A-Za-z][\w:.-]*)(?:\s[^<>]*)?>.*?</\1>", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _LOG_LINE = re.compile(
     r"^[ \t]*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|Traceback \(most|File \"|at [\w.$<>]+\(|"
@@ -58,16 +58,24 @@ _HOST_TEXT = re.compile(
     r"^\s*(?:<(?:environment_context|user_instructions|system|turn_aborted|command-|local-command|"
     r"INSTRUCTIONS)|# AGENTS\.md|Caveat: The messages below)"
 )
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_MATERIAL_MARK = re.compile(r"[:：](?:\s|$)|\n\s*\n")
 MAX_SENTENCE = 600
+MATERIAL = 30  # characters after a colon that are worth working on
+LONG_MATERIAL = 300  # characters after a blank line without a colon
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence with its exact text; `plain` is it without long quotations."""
+    """One sentence with its exact text; `plain` is it without long quotations.
+
+    `listed`: a point of a list that a line such as "our conventions:" opens; `paragraph` counts from 0.
+    """
 
     text: str
     plain: str
-    first_of_message: bool
+    listed: bool
+    paragraph: int
 
 
 def own_words(message: str) -> str:
@@ -90,15 +98,22 @@ def sentences(message: str) -> list[Sentence]:
     """Return the sentences of a message in order; empty ones, pasted material and overlong ones are left out."""
     text = own_words(message)
     found: list[Sentence] = []
+    under_rules = False
+    paragraph = 0
+    before = 0
     for start, end in _spans(text):
         piece = text[start:end].strip()
         left = start + len(text[start:end]) - len(text[start:end].lstrip())
-        if message[left : left + len(piece)] != piece:
-            continue  # something was masked in the middle: it cannot be quoted word for word
-        quoted = _BULLET.sub("", piece)
-        plain = _LONG_QUOTE.sub(" ", quoted)
-        if plain.strip(" .!?,;:-–—*_#\"'") and len(quoted) <= MAX_SENTENCE:
-            found.append(Sentence(quoted, plain, not found))
+        paragraph += bool(_BLANK_LINE.search(text[before:left]) and found)
+        before = left + len(piece)
+        if message[left : left + len(piece)] == piece:  # else something was masked in its middle
+            quoted = _BULLET.sub("", piece)
+            bullet = quoted != piece
+            plain = _LONG_QUOTE.sub(" ", quoted)
+            if plain.strip(" .!?,;:-–—*_#\"'") and len(quoted) <= MAX_SENTENCE and not piece.endswith((":", "：")):
+                found.append(Sentence(quoted, plain, under_rules and bullet, paragraph))
+            if piece.endswith((":", "：")) or not bullet:
+                under_rules = piece.endswith((":", "：")) and bool(_RULES_FOLLOW.search(piece))
     return found
 
 
@@ -108,11 +123,13 @@ def _without_material(text: str) -> str:
     request = _CONTENT_REQUEST.search(head)
     if request is None or _RULES_FOLLOW.search(head):
         return text
-    colon = re.search(r"[:：]\s|[:：]\n|\n\s*\n", text[request.end() :])
-    if colon is None:
+    rest = text[request.end() :]
+    mark = _MATERIAL_MARK.search(rest)
+    if mark is None:
         return text
-    start = request.end() + colon.start() + 1
-    return _blank(text, start, len(text)) if len(text) - start > 30 else text
+    start = request.end() + mark.start() + 1
+    announced = mark[0].lstrip().startswith((":", "："))
+    return _blank(text, start, len(text)) if len(text) - start > (MATERIAL if announced else LONG_MATERIAL) else text
 
 
 def _spans(text: str) -> list[tuple[int, int]]:

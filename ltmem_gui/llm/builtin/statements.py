@@ -11,12 +11,14 @@ from rapidfuzz import fuzz
 from ltmem_gui.domain.extraction import Candidate
 from ltmem_gui.domain.rollouts import RolloutItem
 from ltmem_gui.llm.builtin.lexicon import CORRECTION_START
-from ltmem_gui.llm.builtin.scoring import INBOX_AT, Scored, Surroundings, score_sentence
+from ltmem_gui.llm.builtin.scoring import INBOX_AT, Scored, Surroundings, score_sentence, stems
 from ltmem_gui.llm.builtin.sentences import Sentence, sentences
 from ltmem_gui.llm.builtin.toolruns import said_with_refusal
 
 MAX_QUOTE = 420
 SAME_STATEMENT = 88.0
+GIVEN_MESSAGES = 3
+GIVEN_CHARS = 1_500
 
 _ADDS_NEW = re.compile(
     r"^\W*(?:and (?:please|also)|also|another|one more|plus|und (?:bitte|auch|antworte)|außerdem|"
@@ -33,6 +35,15 @@ _EXPLAINS = re.compile(
 _REASON = re.compile(
     r"\b(?:because|reason|decided|otherwise|since|weil|grund|sonst|entschieden|porque|motivo|razón|decidí|"
     r"decidimos)\b|因为|原因|否则|不然",
+    re.IGNORECASE,
+)
+_ORDERS_A_PIECE = re.compile(
+    r"^\W*(?:(?:please\s+|can you\s+|could you\s+|let's\s+|i (?:need|want) you to\s+|bitte\s+|"
+    r"kannst du\s+|por favor\s+)?"
+    r"(?:build|write|create|make|implement|generate|design|draw|draft|compose|develop|code|prototype|give|schreib\w*"
+    r"|erstell\w*|bau\w*|mach\w*|entwirf|entwickle|escribe|crea|haz|genera|construye|diseña|dibuja|programa)"
+    r"|i (?:need|want|am looking for)|we need|ich (?:brauche|will|möchte)|necesito|quiero)\s+"
+    r"(?:me\s+|us\s+|mir\s+|uns\s+)?(?:a|an|some|ein|eine|einen|un|una)\s",
     re.IGNORECASE,
 )
 _TAGS = re.compile(r"</?(?:citation_entries|rollout_ids|oai-mem-citation|thread_ids)", re.IGNORECASE)
@@ -61,12 +72,13 @@ def statements(items: Sequence[RolloutItem], failed_before: frozenset[int]) -> l
     found: list[Candidate] = []
     messages = own_messages(items)
     for position, (index, item) in enumerate(messages):
-        for unit in _units(item.text, first=position == 0, after_failure=index in failed_before):
+        given = _given(items[:index])
+        for unit in _units(item.text, first=position == 0, after_failure=index in failed_before, given=given):
             _keep(found, Candidate(unit.text, place(item), unit.scored.kind, unit.scored.score))
     for item in items:
         reason = said_with_refusal(item)
         if reason:
-            for unit in _units(reason, first=False, after_failure=True):
+            for unit in _units(reason, first=False, after_failure=True, given=frozenset()):
                 score = min(100, unit.scored.score + 15)
                 _keep(found, Candidate(unit.text, place(item), "correction", score))
     return found
@@ -89,14 +101,31 @@ def _keep(found: list[Candidate], candidate: Candidate) -> None:
     found.append(candidate)
 
 
-def _units(message: str, *, first: bool, after_failure: bool) -> list[_Unit]:
+def _given(before: Sequence[RolloutItem]) -> frozenset[str]:
+    """Return the words of the last messages on both sides: what the session is about just then."""
+    said = [i.text for i in before if i.role in ("user", "assistant") and i.kind == "message" and not i.injected]
+    recent = [text[:GIVEN_CHARS] for text in ([said[0], *said[-GIVEN_MESSAGES:]] if said else [])]
+    return stems(" ".join(recent))
+
+
+def _units(message: str, *, first: bool, after_failure: bool, given: frozenset[str]) -> list[_Unit]:
     parts = sentences(message)
     scored: list[Scored] = []
     corrected = False
+    ordered_in: int | None = None
     for part in parts:
-        around = Surroundings(first_message=first, after_failure=after_failure, corrected=corrected)
+        around = Surroundings(
+            first_message=first and part.paragraph == 0,
+            after_failure=after_failure,
+            corrected=corrected,
+            listed=part.listed,
+            spec=ordered_in == part.paragraph,
+            given=given,
+        )
         result = score_sentence(part.plain, around)
         scored.append(result)
+        if _ORDERS_A_PIECE.search(part.plain):
+            ordered_in = part.paragraph
         alone = part.plain.strip(" .!,–—-").lower()
         corrected = not first and (alone in CORRECTION_START or ("correction" in result.features and len(alone) < 40))
     return _joined(message, parts, scored)

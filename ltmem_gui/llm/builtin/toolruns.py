@@ -106,6 +106,8 @@ def tool_runs(items: Sequence[RolloutItem]) -> list[ToolRun]:
 def command_of(item: RolloutItem) -> str:
     """Return the shell command of a call on one line, empty for other tools."""
     text = item.text.strip()
+    if "*** Begin Patch" in text:
+        return ""
     brace = text.find("{")
     if 0 <= brace <= 60 and text.endswith("}"):
         try:
@@ -150,22 +152,25 @@ def error_of(text: str) -> str:
 
 
 def repairs(runs: Sequence[ToolRun]) -> list[Repair]:
-    """Find failures that a changed command, or a preparing one, put right soon after."""
+    """Find failures that a preparing step, or a changed command, put right soon after."""
     found: list[Repair] = []
     taken: set[int] = set()
-    for at, worked in enumerate(runs):
-        if not worked.ok or _LOOKING.match(worked.command):
+    for at, failed in enumerate(runs):
+        if failed.ok or failed.index in taken or _LOOKING.match(failed.command):
             continue
-        for back in range(at - 1, max(-1, at - 1 - LOOK_AHEAD), -1):
-            failed = runs[back]
-            if failed.ok or failed.index in taken or _LOOKING.match(failed.command):
-                continue
-            repair = _repair(runs, back, at)
+        for later in range(at + 1, min(len(runs), at + 1 + LOOK_AHEAD)):
+            repair = _repair(runs, at, later)
             if repair is not None:
                 found.append(repair)
-                taken |= {run.index for run in runs[back:at] if not run.ok and _related(run.command, worked.command)}
+                taken |= {run.index for run in runs[at:later] if run.error == failed.error}
                 break
-    return found
+    return _best(found)
+
+
+def _best(found: Sequence[Repair]) -> list[Repair]:
+    """Keep one repair per working command: the failure nearest to it."""
+    nearest = {repair.worked.index: repair for repair in found}
+    return list(nearest.values())
 
 
 def failed_before(items: Sequence[RolloutItem], runs: Sequence[ToolRun]) -> frozenset[int]:
@@ -206,25 +211,25 @@ def _from_arguments(value: dict[str, object]) -> str:
     return ""
 
 
-def _repair(runs: Sequence[ToolRun], back: int, at: int) -> Repair | None:
-    failed, worked = runs[back], runs[at]
-    if _same(failed.command, worked.command):
-        steps = [
-            run
-            for run in runs[back + 1 : at]
-            if run.ok and _PREPARES.search(run.command) and not _LOOKING.match(run.command)
-        ]
+def _repair(runs: Sequence[ToolRun], at: int, later: int) -> Repair | None:
+    """Compare a failed run with a later one: how was it put right, if it was?"""
+    failed, worked = runs[at], runs[later]
+    if _LOOKING.match(worked.command):
+        return None
+    if _same(failed.command, worked.command) or (not worked.ok and _related(failed.command, worked.command)):
+        if not worked.ok and worked.error == failed.error:
+            return None
+        steps = [run for run in runs[at + 1 : later] if run.ok and _PREPARES.search(run.command)]
+        steps = [run for run in steps if not _LOOKING.match(run.command)]
         return Repair(failed, steps[-1], sure=True) if steps else None
-    if not _related(failed.command, worked.command):
+    if not worked.ok or not _related(failed.command, worked.command):
         return None
     added = _tokens(worked.command) - _tokens(failed.command)
     telling = {t for t in added if (_ENV.match(t) or t.startswith("-") or ":" in t) and t not in _SELECTORS}
-    if telling:
+    if telling or (failed.command in worked.command and "&&" in worked.command):
         return Repair(failed, worked, sure=True)
-    if failed.command in worked.command and "&&" in worked.command:
-        return Repair(failed, worked, sure=True)
-    heads = _head(failed.command), _head(worked.command)
-    return Repair(failed, worked, sure=False) if heads[0] != heads[1] else None
+    changed_program = _head(failed.command) != _head(worked.command)
+    return Repair(failed, worked, sure=False) if changed_program and later == at + 1 else None
 
 
 def _related(one: str, two: str) -> bool:
