@@ -9,6 +9,7 @@ from typing import Any
 
 import peewee
 
+from ltmem_gui.domain.errors import DatabaseDamaged
 from ltmem_gui.store.failures import Holders, explain, is_database_error
 
 BUSY_SECONDS = 5.0
@@ -24,11 +25,17 @@ class Database:
         self._engine = engine
         self._path = path
         self._holders = holders
+        self._damaged = False
 
     @property
     def path(self) -> Path:
         """Return the file."""
         return self._path
+
+    @property
+    def damaged(self) -> bool:
+        """Tell whether damage showed while it was used."""
+        return self._damaged
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -39,6 +46,7 @@ class Database:
             known = explain(error, self._path, self._holders) if is_database_error(error) else None
             if known is None:
                 raise
+            self._damaged = self._damaged or isinstance(known, DatabaseDamaged)
             raise known from error
 
     @contextmanager

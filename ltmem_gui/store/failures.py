@@ -12,6 +12,8 @@ from ltmem_gui.domain.errors import DatabaseDamaged, InputError, KnownError
 
 Holders = Callable[[Path], Sequence[str]]
 
+DAMAGED_REMEDY = "the next confirmed run sets it aside and starts a new one; the memory folder is not touched"
+
 _LOCKED = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _READ_ONLY = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM})
@@ -41,7 +43,7 @@ def explain(error: BaseException, path: Path, holders: Holders) -> KnownError | 
     if code in _DAMAGED:
         return DatabaseDamaged(
             f"the database is damaged ({_message(error)})",
-            "the next confirmed run sets it aside and starts a new one; the memory folder is not touched",
+            DAMAGED_REMEDY,
             where,
         )
     if code in _READ_ONLY:

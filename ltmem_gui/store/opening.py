@@ -14,11 +14,11 @@ import peewee
 
 from ltmem_gui.domain.errors import DatabaseDamaged, InputError
 from ltmem_gui.store.database import BUSY_SECONDS, Database
-from ltmem_gui.store.failures import Holders
+from ltmem_gui.store.failures import DAMAGED_REMEDY, Holders
 from ltmem_gui.store.forgetting import scrub
 from ltmem_gui.store.liveness import IsAlive, holders, is_alive
 from ltmem_gui.store.schema import SCHEMA_VERSION, check_version, migrate
-from ltmem_gui.store.snapshot import at_rest
+from ltmem_gui.store.snapshot import at_rest, private_copy
 from ltmem_gui.store.store import SqliteStore
 
 DATABASE_NAME: Final = "ltmem.sqlite"
@@ -53,16 +53,19 @@ class SqliteStores:
         path = _database_path(home)
         if not home.is_dir():
             raise InputError("the data folder does not exist", "confirm its creation first", str(home))
-        notices: tuple[str, ...] = ()
-        try:
-            self._prepare(path)
-        except DatabaseDamaged:
-            notices = (self._set_aside(path),)
-            self._prepare(path)
-        with self._session(path, str(path), _WRITING_PRAGMAS) as db:
+        with ExitStack() as after_closing, ExitStack() as stack:
+            notices: tuple[str, ...] = ()
+            inode = _inode(path)
+            try:
+                db = self._open_for_change(stack, path)
+            except DatabaseDamaged:
+                notices = _set_aside(path, inode)
+                db = self._open_for_change(stack, path)
+            after_closing.callback(_set_aside_if_damaged, db, path, _inode(path))
             scrub(db)
             yield SqliteStore(db, self._alive, notices)
-            db.sql("PRAGMA wal_checkpoint(TRUNCATE)")
+            if not db.damaged:
+                db.sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @contextmanager
     def reading(self, home: Path) -> Iterator[SqliteStore]:
@@ -71,23 +74,20 @@ class SqliteStores:
         Raises `DatabaseDamaged` for a file that cannot be read; it is left where it is.
         """
         path = _database_path(home)
-        if not path.exists():
-            with self.empty() as store:
-                yield store
-            return
         with ExitStack() as stack:
-            with _explained_access(path):
-                uri = stack.enter_context(at_rest(path))
-            db = stack.enter_context(self._session(path, uri, {}))
-            version = db.sql("PRAGMA user_version")[0][0]
-            check_version(version, str(path))
-            if version == 0 and not db.sql("SELECT 1 FROM sqlite_master"):
-                yield stack.enter_context(self.empty())  # its creation was cut short
+            if not path.exists():
+                yield stack.enter_context(self.empty())
                 return
-            if version < SCHEMA_VERSION:
-                raise InputError("the database is of an older version", "the next confirmed run renews it", str(path))
-            self._check(db, path)
-            yield SqliteStore(db, self._alive)
+            try:
+                db = self._open_for_reading(stack, path)
+            except DatabaseDamaged:
+                # a file at rest that a writer woke up in between can look torn; its private copy does not
+                stack.close()
+                db = self._open_for_reading(stack, path, copied=True)
+            if db is None:
+                yield stack.enter_context(self.empty())
+            else:
+                yield SqliteStore(db, self._alive)
 
     @contextmanager
     def empty(self) -> Iterator[SqliteStore]:
@@ -100,38 +100,35 @@ class SqliteStores:
         """Create the data folder (0700) and its database: the `CreateDataFolder` effect."""
         with _explained_access(home):
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._prepare(_database_path(home))
+        with self.writing(home):
+            pass
 
-    def _prepare(self, path: Path) -> None:
-        """Create or migrate the file, and see that it can be read."""
+    def _open_for_change(self, stack: ExitStack, path: Path) -> Database:
+        """Create the file where it is missing, lead it to the newest version, and see that it can be read."""
         _create_private(path)
-        with self._session(path, str(path), _WRITING_PRAGMAS) as db:
-            with db.transaction():
-                version = db.sql("PRAGMA user_version")[0][0]
-                check_version(version, str(path))
-                migrate(db, version)
-            self._check(db, path)
+        with ExitStack() as opening:
+            db = opening.enter_context(self._session(path, str(path), _WRITING_PRAGMAS))
+            if _version(db) != SCHEMA_VERSION:
+                with db.transaction():
+                    check_version(_version(db), str(path))
+                    migrate(db, _version(db))
+            _check(db, path)
+            stack.push(opening.pop_all())
+        return db
 
-    def _check(self, db: Database, path: Path) -> None:
-        """Raise `DatabaseDamaged` for a broken file; a large one is looked at in its schema only."""
-        db.sql("SELECT COUNT(*) FROM sqlite_master")
-        db.sql("SELECT number FROM operations_head")
-        if path.stat().st_size <= QUICK_CHECK_BYTES:
-            found = db.sql("PRAGMA quick_check(1)")[0][0]
-            if found != "ok":
-                raise DatabaseDamaged(f"the database is damaged ({found})", _DAMAGED_REMEDY, str(path))
-
-    def _set_aside(self, path: Path) -> str:
-        """Rename a damaged file and its log to a free name; return what to tell."""
-        number = 1
-        while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
-            number += 1
-        for suffix in ("", "-wal", "-shm", "-journal"):
-            try:
-                path.with_name(path.name + suffix).rename(aside.with_name(aside.name + suffix))
-            except FileNotFoundError:
-                continue
-        return f"the database was damaged; it was set aside as {aside.name}, and a new one was begun"
+    def _open_for_reading(self, stack: ExitStack, path: Path, *, copied: bool = False) -> Database | None:
+        """Open without a trace; None for a file whose creation was cut short."""
+        with _explained_access(path):
+            uri = stack.enter_context(private_copy(path) if copied else at_rest(path))
+        db = stack.enter_context(self._session(path, uri, {}))
+        version = _version(db)
+        check_version(version, str(path))
+        if version == 0 and not db.sql("SELECT 1 FROM sqlite_master"):
+            return None
+        if version < SCHEMA_VERSION:
+            raise InputError("the database is of an older version", "the next confirmed run renews it", str(path))
+        _check(db, path)
+        return db
 
     @contextmanager
     def _session(self, path: Path, target: str, pragmas: Mapping[str, str]) -> Iterator[Database]:
@@ -152,7 +149,46 @@ class SqliteStores:
                 engine.close()
 
 
-_DAMAGED_REMEDY = "the next confirmed run sets it aside and starts a new one; the memory folder is not touched"
+def _version(db: Database) -> int:
+    return db.sql("PRAGMA user_version")[0][0]
+
+
+def _check(db: Database, path: Path) -> None:
+    """Raise `DatabaseDamaged` for a broken file; a large one is looked at in its schema only."""
+    db.sql("SELECT COUNT(*) FROM sqlite_master")
+    db.sql("SELECT number FROM operations_head")
+    if path.stat().st_size <= QUICK_CHECK_BYTES:
+        found = db.sql("PRAGMA quick_check(1)")[0][0]
+        if found != "ok":
+            raise DatabaseDamaged(f"the database is damaged ({found})", DAMAGED_REMEDY, str(path))
+
+
+def _set_aside(path: Path, inode: int | None) -> tuple[str, ...]:
+    """Rename a damaged file and its log to a free name; return what to tell.
+
+    Nothing is done when another program was faster and the file is not the one that was found damaged.
+    """
+    if _inode(path) != inode:
+        return ()
+    number = 1
+    while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
+        number += 1
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        try:
+            path.with_name(path.name + suffix).rename(aside.with_name(aside.name + suffix))
+        except FileNotFoundError:
+            continue
+    return (f"the database was damaged; it was set aside as {aside.name}, and a new one was begun",)
+
+
+def _set_aside_if_damaged(db: Database, path: Path, inode: int | None) -> None:
+    """Keep a file from being served again whose damage showed while it was used."""
+    if db.damaged:
+        _set_aside(path, inode)
+
+
+def _inode(path: Path) -> int | None:
+    return path.stat().st_ino if path.exists() else None
 
 
 def _database_path(home: Path) -> Path:

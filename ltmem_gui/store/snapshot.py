@@ -28,12 +28,21 @@ def at_rest(path: Path) -> Iterator[str]:
     """Yield a URI that reads `path` without creating, changing or locking any file.
 
     Without a log beside it the file is opened in place as immutable. With one, opening in place would write the shared
-    memory file, so both are copied to a folder only this person can enter, which is removed afterwards.
+    memory file, so a private copy is read. Raises `InputError` as `private_copy` does.
+    """
+    if any(_beside(path, suffix).exists() for suffix in SIDE_FILES):
+        with private_copy(path) as uri:
+            yield uri
+    else:
+        yield f"file:{quote(str(path))}?mode=ro&immutable=1"
+
+
+@contextmanager
+def private_copy(path: Path) -> Iterator[str]:
+    """Yield a URI of a copy of file and log, in a folder only this person can enter, which is removed afterwards.
+
     Raises `InputError` when another program writes so busily that no whole copy can be had.
     """
-    if not any(_beside(path, suffix).exists() for suffix in SIDE_FILES):
-        yield f"file:{quote(str(path))}?mode=ro&immutable=1"
-        return
     folder = Path(tempfile.mkdtemp(prefix="ltmem-read-"))
     try:
         copy = folder / path.name
