@@ -1,11 +1,120 @@
-"""Where cited lines are now: a machine's answer, apart from whether they support the claim (design §4)."""
+"""Where cited lines are now: a machine's answer, apart from whether they support the claim (design §4).
+
+A snapshot keeps what was cited: the quote, what stood around it, its hash and the baseline. Lines are looked for at
+their place, then as an exact quote with its surroundings, then as one contiguous run that is at least 85 % alike. What
+cannot be told apart is `ambiguous`; nothing is called exact that is not equal to the byte. Lines end at 0x0A, from 1.
+"""
 
 from __future__ import annotations
 
 import posixpath
 import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
 
+from rapidfuzz import fuzz
+
+from ltmem_gui.domain.canonical import content_hash
+from ltmem_gui.domain.citations import CitationEntry
+
+CONTEXT_CHARACTERS = 120
+LIKENESS = 0.85
+SHORT_QUOTE = 12
+"""Quotes shorter than this prove nothing by themselves."""
+
+MAX_CANDIDATES = 20
+_FUZZY_LIMIT = 2_000_000
 _DRIVE = re.compile(r"[A-Za-z]:")
+
+
+class LocationStatus(StrEnum):
+    """Where a citation's lines are."""
+
+    EXACT = "exact"
+    MOVED = "moved"
+    EDITED = "edited"
+    AMBIGUOUS = "ambiguous"
+    MISSING_TEXT = "missing text"
+    OUT_OF_RANGE = "out of range"
+    MISSING_FILE = "missing file"
+    OUTSIDE_ROOT = "outside root"
+    MALFORMED = "malformed"
+    REVERSED = "reversed"
+    NOT_CHECKED = "not checked"
+
+    @property
+    def resolves(self) -> bool:
+        """Tell whether the lines were found where they can be shown; what nobody could check is not a failure."""
+        return self in (self.EXACT, self.MOVED, self.EDITED, self.NOT_CHECKED)
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceSnapshot:
+    """What was cited, as it was: `quote` without its last line end, `sha256` of it in UTF-8, and its surroundings."""
+
+    path: str
+    start: int
+    end: int
+    quote: str
+    sha256: str
+    before: str = ""
+    after: str = ""
+    baseline: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """The answer: the lines as they are now (as cited, where not found), how alike they are, and other places."""
+
+    status: LocationStatus
+    start: int
+    end: int
+    likeness: float | None = None
+    candidates: tuple[tuple[int, int], ...] = ()
+    detail: str = ""
+
+    @property
+    def label(self) -> str:
+        """Return the status in the words of the screen: `moved +6`, `edited (0.91)`, `ambiguous (3 places)`."""
+        return f"{self.status}{self.detail}"
+
+
+class CitedText:
+    """One file that is cited, prepared once for any number of questions."""
+
+    def __init__(self, data: bytes) -> None:
+        self.text = data.decode("utf-8", "surrogateescape")
+        self.lines: list[str] = self.text.split("\n")
+        if self.lines[-1] == "":
+            self.lines.pop()
+
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """Return line text → positions from 0."""
+        found: dict[str, list[int]] = {}
+        for position, line in enumerate(self.lines):
+            found.setdefault(line, []).append(position)
+        return found
+
+    @cached_property
+    def offsets(self) -> list[int]:
+        """Return where each line begins, in code points."""
+        starts = [0]
+        for line in self.lines:
+            starts.append(starts[-1] + len(line) + 1)
+        return starts
+
+    def quote(self, start: int, end: int) -> str:
+        """Return the lines `start` to `end`, from 1, without the last line end."""
+        return "\n".join(self.lines[start - 1 : end])
+
+    def context(self, start: int, end: int) -> tuple[str, str]:
+        """Return what stands before and after the lines, at most `CONTEXT_CHARACTERS` each."""
+        first, last = self.offsets[start - 1], self.offsets[min(end, len(self.lines))]
+        return self.text[max(0, first - CONTEXT_CHARACTERS) : first], self.text[last : last + CONTEXT_CHARACTERS]
 
 
 def inside_root(path: str) -> str | None:
@@ -22,3 +131,109 @@ def inside_root(path: str) -> str | None:
 def line_count(data: bytes) -> int:
     """Return the number of lines, ended by 0x0A; a last line without one counts."""
     return data.count(b"\n") + (1 if data and not data.endswith(b"\n") else 0)
+
+
+def snapshot(path: str, start: int, end: int, text: CitedText, baseline: str | None = None) -> EvidenceSnapshot:
+    """Keep what is cited. Raises `ValueError` for a range that is not in the file."""
+    if not 1 <= start <= end <= len(text.lines):
+        raise ValueError(f"{path} has {len(text.lines)} lines; {start}-{end} is not among them")
+    quote = text.quote(start, end)
+    before, after = text.context(start, end)
+    hashed = content_hash(quote.encode("utf-8", "surrogateescape"))
+    return EvidenceSnapshot(path, start, end, quote, hashed, before, after, baseline)
+
+
+def locate(entry: CitationEntry, text: CitedText | None, taken: EvidenceSnapshot | None = None) -> Location:
+    """Say where the lines of a citation are; without a snapshot only whether the range is there.
+
+    `text` is the cited file, None for a missing one. The path is the caller's to judge (`inside_root`).
+    """
+    start, end = entry.start, entry.end
+    if not entry.path:
+        return Location(LocationStatus.MALFORMED, start, end, detail=": no path")
+    if start > end:
+        return Location(LocationStatus.REVERSED, start, end)
+    if text is None:
+        return Location(LocationStatus.MISSING_FILE, start, end)
+    inside = start >= 1 and end <= len(text.lines)
+    if taken is None or (taken.start, taken.end) != (start, end):
+        return Location(LocationStatus.EXACT if inside else LocationStatus.OUT_OF_RANGE, start, end)
+    if inside and text.quote(start, end) == taken.quote:
+        return Location(LocationStatus.EXACT, start, end, 1.0)
+    return _elsewhere(taken, text, inside)
+
+
+def _elsewhere(taken: EvidenceSnapshot, text: CitedText, inside: bool) -> Location:
+    wanted = taken.quote.split("\n")
+    size = len(wanted)
+    found = [at for at in text.places.get(wanted[0], ()) if text.lines[at : at + size] == wanted]
+    chosen = _by_context(found, size, taken, text)
+    if chosen is not None:
+        start = chosen + 1
+        shift = f" {start - taken.start:+d}"
+        return Location(LocationStatus.MOVED, start, start + size - 1, 1.0, detail=shift)
+    if found:
+        places = tuple((at + 1, at + size) for at in found[:MAX_CANDIDATES])
+        words = f" ({len(found)} place{'s' if len(found) > 1 else ''})"
+        return Location(LocationStatus.AMBIGUOUS, taken.start, taken.end, 1.0, places, words)
+    return _alike(taken, text, inside)
+
+
+def _by_context(found: Sequence[int], size: int, taken: EvidenceSnapshot, text: CitedText) -> int | None:
+    """Return the one place that the surroundings speak for, None where they speak for none or several."""
+    if len(found) == 1 and len(taken.quote.strip()) >= SHORT_QUOTE:
+        return found[0]
+    scores: list[tuple[int, int]] = []
+    for at in found:
+        before, after = text.context(at + 1, at + size)
+        scores.append((_common(before[::-1], taken.before[::-1]) + _common(after, taken.after), at))
+    scores.sort(reverse=True)
+    if not scores or scores[0][0] < SHORT_QUOTE or (len(scores) > 1 and scores[0][0] == scores[1][0]):
+        return None
+    return scores[0][1]
+
+
+def _common(one: str, other: str) -> int:
+    count = 0
+    for a, b in zip(one, other, strict=False):
+        if a != b:
+            break
+        count += 1
+    return count
+
+
+def _alike(taken: EvidenceSnapshot, text: CitedText, inside: bool) -> Location:
+    """Look for one contiguous run of lines that is nearly the quote."""
+    gone = LocationStatus.MISSING_TEXT if inside else LocationStatus.OUT_OF_RANGE
+    if len(taken.quote) < SHORT_QUOTE or len(text.text) > _FUZZY_LIMIT:
+        return Location(gone, taken.start, taken.end)
+    match = fuzz.partial_ratio_alignment(taken.quote, text.text, score_cutoff=LIKENESS * 80)
+    if match is None or match.dest_end <= match.dest_start or len(taken.quote) > len(text.text):
+        return Location(gone, taken.start, taken.end)
+    middle_first = bisect_right(text.offsets, match.dest_start) - 1
+    middle_last = bisect_right(text.offsets, match.dest_end - 1) - 1
+    best, best_score, rivals = (0, 0), 0.0, 0
+    for first in range(max(0, middle_first - 1), middle_first + 2):
+        for last in range(max(first, middle_last - 1), min(len(text.lines), middle_last + 2)):
+            score = fuzz.ratio(taken.quote, text.quote(first + 1, last + 1)) / 100
+            if score > best_score:
+                best, best_score = (first + 1, last + 1), score
+    if best_score < LIKENESS:
+        return Location(gone, taken.start, taken.end)
+    rivals = _rival(taken.quote, text, best)
+    if rivals is not None:
+        return Location(LocationStatus.AMBIGUOUS, *best, best_score, (best, rivals), " (2 places)")
+    return Location(LocationStatus.EDITED, *best, round(best_score, 2), detail=f" ({best_score:.2f})")
+
+
+def _rival(quote: str, text: CitedText, best: tuple[int, int]) -> tuple[int, int] | None:
+    """Return another run that is alike as well, so that a guess is not shown as certain."""
+    for part, shift in ((text.lines[: best[0] - 1], 0), (text.lines[best[1] :], best[1])):
+        joined = "\n".join(part)
+        if len(joined) < len(quote) * LIKENESS:
+            continue
+        match = fuzz.partial_ratio_alignment(quote, joined, score_cutoff=LIKENESS * 100)
+        if match is not None:
+            first = shift + joined.count("\n", 0, match.dest_start) + 1
+            return first, first + joined.count("\n", match.dest_start, match.dest_end)
+    return None

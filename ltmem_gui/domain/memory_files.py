@@ -1,7 +1,7 @@
 """Check the files of a memory folder before anyone relies on them (reference §8.4–8.6, design §2 and §4).
 
-Blocking are only: a missing artifact, a wrong first line of `memory_summary.md`, citations that do not resolve and
-paths that lead outside. Form and style are warnings or remarks. Rendered inputs are not checked here: they are the rows.
+Blocking are only: a missing artifact, a wrong first line of `memory_summary.md`, citations that do not resolve, and
+paths that lead outside. Form and style are warnings or remarks. Rendered inputs are the rows, and not checked here.
 """
 
 from __future__ import annotations

@@ -1,0 +1,131 @@
+"""Ask of every citation in a memory folder where its lines are now: one answer each, the bad lines too."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from ltmem_gui.domain import citations
+from ltmem_gui.domain.anchors import (
+    CitedText,
+    EvidenceSnapshot,
+    Location,
+    LocationStatus,
+    inside_root,
+    locate,
+    snapshot,
+)
+from ltmem_gui.domain.citations import CitationEntry
+from ltmem_gui.domain.memory_files import threads_of
+
+_INPUTS = ("rollout_summaries/", "extensions/")
+
+Snapshots = Mapping[tuple[str, int, int], EvidenceSnapshot]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedCitation:
+    """One citation line: where it stands, what it says (None for a bad line), and where its lines are."""
+
+    file: str
+    line: int
+    text: str
+    entry: CitationEntry | None
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """What is known of sessions: thread id → number of lines of its file, None where that cannot be said.
+
+    `complete` tells that every folder of sessions was named, so that an unknown thread is a missing one.
+    """
+
+    lines: Mapping[str, int | None]
+    complete: bool = False
+
+
+def citing_files(paths: Iterable[str]) -> list[str]:
+    """Return the files whose citations are claims: Markdown, but not the rendered inputs, which quote anything."""
+    return sorted(p for p in paths if p.endswith(".md") and p != "raw_memories.md" and not p.startswith(_INPUTS))
+
+
+def check_citations(
+    files: Mapping[str, bytes], *, sessions: Sessions, snapshots: Snapshots | None = None
+) -> tuple[CheckedCitation, ...]:
+    """Answer for every citation of the folder, by file and line."""
+    checker = _Checker(files, sessions, snapshots or {})
+    return tuple(item for path in citing_files(files) for item in checker.check(path))
+
+
+def count_by_status(checked: Iterable[CheckedCitation]) -> dict[str, int]:
+    """Return status → number, every status named."""
+    counts = Counter(item.location.status for item in checked)
+    return {str(status): counts[status] for status in LocationStatus}
+
+
+def take_snapshots(files: Mapping[str, bytes], checked: Iterable[CheckedCitation], baseline: str | None) -> Snapshots:
+    """Keep what each exact citation of a file says now, for later questions."""
+    texts: dict[str, CitedText] = {}
+    taken: dict[tuple[str, int, int], EvidenceSnapshot] = {}
+    for item in checked:
+        entry = item.entry
+        if entry is None or entry.thread_id is not None or item.location.status is not LocationStatus.EXACT:
+            continue
+        path = inside_root(entry.path) or ""
+        if path not in texts:
+            texts[path] = CitedText(files[path])
+        text = texts[path]
+        taken[entry.path, entry.start, entry.end] = snapshot(entry.path, entry.start, entry.end, text, baseline)
+    return taken
+
+
+class _Checker:
+    def __init__(self, files: Mapping[str, bytes], sessions: Sessions, snapshots: Snapshots) -> None:
+        self._files = files
+        self._snapshots = snapshots
+        self._texts: dict[str, CitedText | None] = {}
+        self._sessions = sessions
+        self._summaries = threads_of(files)
+
+    def check(self, path: str) -> Iterator[CheckedCitation]:
+        text = self._files[path].decode("utf-8", "surrogateescape")
+        parsed = citations.parse(text)
+        found = [
+            CheckedCitation(path, entry.line, citations.format_entry(entry), entry, self._locate(entry))
+            for entry in parsed.entries
+        ]
+        for bad in parsed.rejected:
+            location = Location(LocationStatus.MALFORMED, 0, 0, detail=f": {bad.reason}")
+            found.append(CheckedCitation(path, bad.line, bad.text, None, location))
+        yield from sorted(found, key=lambda item: item.line)
+
+    def _locate(self, entry: CitationEntry) -> Location:
+        if entry.thread_id is not None:
+            return self._in_session(entry, entry.thread_id)
+        path = inside_root(entry.path)
+        if path is None and entry.path:
+            return Location(LocationStatus.OUTSIDE_ROOT, entry.start, entry.end)
+        taken = self._snapshots.get((entry.path, entry.start, entry.end))
+        return locate(entry, self._text(path or ""), taken)
+
+    def _text(self, path: str) -> CitedText | None:
+        if path not in self._texts:
+            self._texts[path] = CitedText(self._files[path]) if path in self._files else None
+        return self._texts[path]
+
+    def _in_session(self, entry: CitationEntry, thread: str) -> Location:
+        start, end = entry.start, entry.end
+        if entry.status == "reversed":
+            return Location(LocationStatus.REVERSED, start, end)
+        if entry.status != "ok":
+            return Location(LocationStatus.OUT_OF_RANGE, start, end)
+        lines = self._sessions.lines.get(thread)
+        if lines is not None:
+            return Location(LocationStatus.EXACT if end <= lines else LocationStatus.OUT_OF_RANGE, start, end)
+        if thread in self._sessions.lines or (thread in self._summaries and not self._sessions.complete):
+            return Location(LocationStatus.NOT_CHECKED, start, end, detail=": the session's lines were not read")
+        known = self._sessions.complete or bool(self._summaries)
+        status = LocationStatus.MISSING_FILE if known else LocationStatus.NOT_CHECKED
+        return Location(status, start, end, detail=": no such session is known")
