@@ -31,7 +31,7 @@ OffloadCpu = Callable[..., Awaitable[ExtractionReply]]
 
 def extract_builtin(request: ExtractionInput) -> ExtractionReply:
     """Return the reply of the built-in rules for one redacted rollout."""
-    items = [item for item in request.items if not item.inherited]
+    items = [item for item in request.items if not (item.inherited or item.undone)]
     messages = own_messages(items)
     runs = tool_runs(items)
     noted = _noted(items, runs)

@@ -229,7 +229,7 @@ def _spaced(plain: str) -> set[str]:
         found.add("short")
     elif len(words) > 45:
         found.add("long")
-    if PASSIVE.search(lower) or ACTIVE.match(lower) and not found & {"complaint", "comparative"}:
+    if PASSIVE.search(lower) or (ACTIVE.match(lower) and not found & {"complaint", "comparative"}):
         found.add("stative")
         found.discard("copula")
     _manner(lower, found)

@@ -60,7 +60,7 @@ def own_messages(items: Sequence[RolloutItem]) -> list[tuple[int, RolloutItem]]:
     return [
         (index, item)
         for index, item in enumerate(items)
-        if item.role == "user" and item.kind == "message" and not item.injected and not item.inherited
+        if item.role == "user" and item.kind == "message" and not (item.injected or item.inherited or item.undone)
     ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,17 +9,18 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz
 
 from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.domain.memory_items import tool_command
 from ltmem_gui.domain.rollouts import RolloutItem
 
 LOOK_AHEAD = 5
 EDGE = 400
+MAX_COMMAND = 300
 
 _EXIT = re.compile(
     r"\(exit (?:code )?(\d+)\)|exited with code (\d+)|\bexit(?:ed)?[ _](?:code|status)\"?:?\s*(\d+)|"
     r"\"exit_code\":\s*(\d+)",
     re.IGNORECASE,
 )
-_CMD_IN_SCRIPT = re.compile(r"""\b(?:cmd|command)\s*["']?\s*:\s*("(?:[^"\\]|\\.)*")""")
 _ERROR_LINE = re.compile(
     r"error|fatal|denied|not found|no such|cannot|can't|could not|refused|failed|failure|missing|"
     r"unsupported|forbidden|timed out|invalid|must |held|required",
@@ -104,32 +104,11 @@ def tool_runs(items: Sequence[RolloutItem]) -> list[ToolRun]:
 
 
 def command_of(item: RolloutItem) -> str:
-    """Return the shell command of a call on one line, empty for other tools."""
-    text = item.text.strip()
-    if "*** Begin Patch" in text:
+    """Return the shell command of a call on one line, empty for other tools and for patches."""
+    command = tool_command(item)
+    if command is None or "*** Begin Patch" in command:
         return ""
-    brace = text.find("{")
-    if 0 <= brace <= 60 and text.endswith("}"):
-        try:
-            value = json.loads(text[brace:])
-        except ValueError:
-            value = None
-        if isinstance(value, dict):
-            return _from_arguments(value)
-    script = _CMD_IN_SCRIPT.search(text)
-    if script:
-        try:
-            return one_line(str(json.loads(script[1])), 300)
-        except ValueError:
-            return ""
-    name = item.tool.name if item.tool else ""
-    if (
-        "\n" in text.strip()
-        or "*** Begin Patch" in text
-        or name in ("apply_patch", "Read", "Edit", "Write", "Grep", "Glob")
-    ):
-        return ""
-    return one_line(text.removeprefix(name).strip(" :"), 300)
+    return one_line(command, MAX_COMMAND)
 
 
 def run_failed(output: RolloutItem) -> bool:
@@ -197,18 +176,6 @@ def said_with_refusal(item: RolloutItem) -> str:
         return ""
     match = _REFUSED_MULTI.match(item.text) or _REFUSED.match(item.text)
     return match["reason"].strip()[:600] if match else ""
-
-
-def _from_arguments(value: dict[str, object]) -> str:
-    for key in ("cmd", "command", "script"):
-        found = value.get(key)
-        if isinstance(found, str):
-            return one_line(found, 300)
-        if isinstance(found, list) and found:
-            parts = [str(part) for part in found]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-            shell = len(parts) == 3 and parts[1] in ("-c", "-lc", "/c")
-            return one_line(parts[2] if shell else " ".join(parts), 300)
-    return ""
 
 
 def _repair(runs: Sequence[ToolRun], at: int, later: int) -> Repair | None:
