@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 import socket
 import time
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from ltmem_gui import assets
 from ltmem_gui.domain.errors import UsageError
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from ltmem_gui.domain.secrets import Redaction
     from ltmem_gui.pipeline.ports import (
         ApplyLedger,
+        ApplyRecovery,
         Consolidator,
         Extractor,
         MemoryValidator,
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
         WorkspaceWriter,
     )
     from ltmem_gui.workers import Workers
+    from ltmem_gui.workspace.locking import RootLocks
+
+T = TypeVar("T")
 
 REDACTOR_CACHE = "redactor_cache"
 ENGINE_VARIABLE = "LTMEM_REDACTOR"
@@ -50,43 +53,54 @@ class Composition:
     def __init__(self, home: Path | None, *, eager_workers: bool) -> None:
         self._home = home
         self._eager = eager_workers
+        self._built: dict[str, object] = {}
+
+    def _once(self, name: str, build: Callable[[], T]) -> T:
+        """Build an adapter when it is first asked for. (A cached_property does not satisfy a protocol's property.)"""
+        if name not in self._built:
+            self._built[name] = build()
+        return cast("T", self._built[name])
 
     @property
     def clock(self) -> Callable[[], int]:
         """Return the wall clock, in Unix seconds."""
         return _now
 
-    @cached_property
+    @property
     def offload(self) -> Workers:
         """Return the executors."""
         from ltmem_gui.workers import Workers
 
-        return Workers(eager=self._eager)
+        return self._once("offload", lambda: Workers(eager=self._eager))
 
-    @cached_property
+    @property
     def engine(self) -> Literal["full", "layer"]:
         """Return which redaction engine runs; only a checkout may choose the rules alone (its tests are faster so)."""
         wanted = os.environ.get(ENGINE_VARIABLE, "full")
-        return "layer" if wanted == "layer" and assets.is_checkout() else "full"
+        return self._once("engine", lambda: "layer" if wanted == "layer" and assets.is_checkout() else "full")
 
     def redactor_cache(self) -> Path | None:
         """Return the folder of compiled rules, once a confirmed effect has created the data folder."""
         cache = self._home / REDACTOR_CACHE if self._home else None
         return cache if cache is not None and cache.is_dir() else None
 
-    @cached_property
+    def use_home(self, home: Path) -> None:
+        """Tell which data folder the work is for."""
+        self._home = home
+
+    @property
     def rollouts(self) -> RolloutSource:
         """Return the reader of sessions."""
         from ltmem_gui.sources.library import RolloutLibrary
 
-        return RolloutLibrary()
+        return self._once("rollouts", lambda: RolloutLibrary())
 
-    @cached_property
+    @property
     def preparer(self) -> RolloutPreparer:
         """Return what reads and redacts sessions on the workers."""
         from ltmem_gui.workers import Preparer
 
-        return Preparer(self.offload, self.engine, self.redactor_cache)
+        return self._once("preparer", lambda: Preparer(self.offload, self.engine, self.redactor_cache))
 
     @property
     def redactor(self) -> Redactor:
@@ -95,12 +109,12 @@ class Composition:
 
         return process_redactor(self.engine, str(self.redactor_cache() or ""))
 
-    async def redact_text(self, text: str, known: tuple[str, ...] = ()) -> Redaction:
+    async def redact_text(self, text: str, known: tuple[str, ...] = (), *, rules_only: bool = False) -> Redaction:
         """Pass a text through the choke point on the workers."""
         from ltmem_gui import workers
 
-        cache = str(self.redactor_cache() or "")
-        return await self.offload.cpu(workers.redact_text, text, known, self.engine, cache)
+        engine, cache = ("layer", "") if rules_only else (self.engine, str(self.redactor_cache() or ""))
+        return await self.offload.cpu(workers.redact_text, text, known, engine, cache)
 
     def layer_redactor(self) -> Redactor:
         """Return the rules alone, without the engine."""
@@ -108,19 +122,19 @@ class Composition:
 
         return process_redactor("layer", "")
 
-    @cached_property
+    @property
     def workspace(self) -> Workspace:
         """Return the reader of memory folders."""
         from ltmem_gui.workspace.folder import MemoryFolder
 
-        return MemoryFolder()
+        return self._once("workspace", lambda: MemoryFolder())
 
-    @cached_property
+    @property
     def stores(self) -> StoreOpener:
         """Return what opens the database of a data folder."""
         from ltmem_gui.store.opening import SqliteStores
 
-        return SqliteStores()
+        return self._once("stores", lambda: SqliteStores())
 
     @property
     def consolidate(self) -> Consolidator:
@@ -136,7 +150,7 @@ class Composition:
 
         return validate
 
-    @cached_property
+    @property
     def owner(self) -> Owner:
         """Return who this process is, for leases and locks."""
         import psutil
@@ -144,7 +158,7 @@ class Composition:
         from ltmem_gui.domain.jobs import Owner
 
         started = int(psutil.Process().create_time())
-        return Owner(socket.gethostname(), os.getpid(), started, "ltmem")
+        return self._once("owner", lambda: Owner(socket.gethostname(), os.getpid(), started, "ltmem"))
 
     def extractor(self, provider: str, settings_model: str) -> Extractor:
         """Return the Phase-1 side of a provider. Raises `UsageError` for an unknown one."""
@@ -156,10 +170,23 @@ class Composition:
 
     def writer(self, home: Path, ledger: ApplyLedger) -> WorkspaceWriter:
         """Return the only thing that changes a memory folder."""
-        from ltmem_gui.workspace.locking import RootLocks
         from ltmem_gui.workspace.writer import Writer
 
-        return Writer(home, ledger=ledger, locks=RootLocks(_now), owner=self.owner, clock=_now)
+        return Writer(home, ledger=ledger, locks=self.locks, owner=self.owner, clock=_now)
+
+    def recovery(self, home: Path) -> ApplyRecovery:
+        """Return what finishes or takes back an interrupted apply."""
+        from ltmem_gui.pipeline.ledger import StoreLedger
+        from ltmem_gui.workspace.recovery import Recovery
+
+        return Recovery(home, ledger=StoreLedger(self, home), locks=self.locks, owner=self.owner, clock=_now)
+
+    @property
+    def locks(self) -> RootLocks:
+        """Return the locks of memory roots, shared by every data folder of this person."""
+        from ltmem_gui.workspace.locking import RootLocks
+
+        return self._once("locks", lambda: RootLocks(_now))
 
     def lay_samples(self, sessions: Path, now: int) -> None:
         """Write the demo's sample rollouts into a folder of its own."""
@@ -169,7 +196,7 @@ class Composition:
 
     def close(self) -> None:
         """Shut the executors down."""
-        if "offload" in self.__dict__:
+        if "offload" in self._built:
             self.offload.close()
 
 

@@ -147,7 +147,7 @@ class _Run:
             if self._cancel.cancelled or self._over_limit():
                 outcome, reason, reply = JobOutcome.SKIPPED, "the run was stopped before it", None
             else:
-                outcome, reason, reply = await self._one(job)
+                outcome, reason, reply = await self._one(await self._labelled(job))
             self.counts[outcome.value] += 1
             tokens = (reply.tokens_in, reply.tokens_out) if reply else (None, None)
             self._listen(JobFinished(job.thread_id, outcome.value, reason, *tokens))
@@ -188,6 +188,10 @@ class _Run:
             await self._fail(claim, InputError(f"internal error: {type(error).__name__}"), group="bug")
             return JobOutcome.FAILED, f"internal error: {type(error).__name__}", reply
         return outcome, "", reply
+
+    async def _labelled(self, job: PlannedJob) -> PlannedJob:
+        """Pass what the job row says in words through the choke point; a plan may come from elsewhere."""
+        return job.model_copy(update={"title": (await self._adapters.redact_text(job.title)).text})
 
     async def _claim(self, job: PlannedJob) -> tuple[Claim | None, str]:
         """Win a lease; wait a while when other processes use all slots."""

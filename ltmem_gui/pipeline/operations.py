@@ -36,10 +36,12 @@ class Operations:
 
     async def plan_extract(self, request: Request, *, cancel: CancelToken, listen: Listener) -> Plan:
         """Plan an extraction run; reads, and redacts in memory only."""
+        self._adapters.use_home(request.home)
         return await planner.plan_extract(self._adapters, request, cancel=cancel, listen=listen)
 
     async def plan_consolidate(self, request: Request, *, cancel: CancelToken, listen: Listener) -> Plan:
         """Work out a consolidation in memory; with the built-in provider the plan is the final one."""
+        self._adapters.use_home(request.home)
         return await consolidation.plan_consolidate(self._adapters, request, cancel=cancel, listen=listen)
 
     async def check(self, plan: Plan, selection: Selection) -> tuple[Finding, ...]:
@@ -48,6 +50,7 @@ class Operations:
 
     async def approve(self, plan: Plan, selection: Selection, *, approver: str, surface: Surface) -> ApplyGrant:
         """Turn a person's confirmation into a grant."""
+        self._adapters.use_home(Path(plan.home))
         return await approval.approve(self._adapters, plan, selection, approver=approver, surface=surface)
 
     async def apply(self, grant: ApplyGrant, *, cancel: CancelToken, listen: Listener) -> Receipt:

@@ -73,7 +73,7 @@ async def _plan_jobs(
 ) -> tuple[list[PlannedJob], list[Skip]]:
     """Fix the fingerprint of each rollout; where text will leave, redact it now so that it can be shown."""
     if not mark.host:
-        return [_job(r) for r in taken], []
+        return [await _job(adapters, r) for r in taken], []
     listen(StepReached("redacting", "in memory only, to show what would be sent"))
     jobs: list[PlannedJob] = []
     unfit: list[Skip] = []
@@ -85,12 +85,17 @@ async def _plan_jobs(
         except (InputError, RedactionFailed) as error:
             unfit.append(Skip(id=rollout.id, path=rollout.path, reasons=(error.what,)))
         else:
-            jobs.append(_job(rollout, prepared))
+            jobs.append(await _job(adapters, rollout, prepared))
         listen(ScanProgressed(len(jobs) + len(unfit), len(taken), rollout.path))
     return jobs, unfit
 
 
-def _job(rollout: ScannedRollout, prepared: ExtractionInput | None = None) -> PlannedJob:
+async def _job(adapters: Adapters, rollout: ScannedRollout, prepared: ExtractionInput | None = None) -> PlannedJob:
+    """Describe one job; its labels pass the rules of redaction, since a plan is kept as a file."""
+
+    async def clean(text: str) -> str:
+        return (await adapters.redact_text(text, rules_only=True)).text if text else ""
+
     return PlannedJob(
         thread_id=rollout.id,
         agent=rollout.agent,
@@ -98,9 +103,9 @@ def _job(rollout: ScannedRollout, prepared: ExtractionInput | None = None) -> Pl
         size=rollout.ref.size,
         mtime_ns=rollout.ref.mtime_ns,
         source_updated_at=rollout.updated_at or 0,
-        cwd=rollout.cwd,
-        git_branch=rollout.git_branch,
-        title=rollout.title,
+        cwd=await clean(rollout.cwd),
+        git_branch=None if rollout.git_branch is None else await clean(rollout.git_branch),
+        title=await clean(rollout.title),
         tokens=rollout.tokens,
         tokens_sent=prepared.tokens if prepared else 0,
         redactions=dict(prepared.redactions) if prepared else {},

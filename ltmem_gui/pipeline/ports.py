@@ -396,8 +396,16 @@ class Adapters(Protocol):
     @property
     def owner(self) -> Owner: ...
 
-    async def redact_text(self, text: str, known: tuple[str, ...] = ()) -> Redaction:
-        """Pass a text through the choke point, off the event loop. Raises `RedactionFailed`."""
+    def use_home(self, home: Path) -> None:
+        """Tell which data folder the work is for: caches inside it may be used once it exists."""
+        ...
+
+    async def redact_text(self, text: str, known: tuple[str, ...] = (), *, rules_only: bool = False) -> Redaction:
+        """Pass a text through the choke point, off the event loop. Raises `RedactionFailed`.
+
+        `rules_only` leaves the engine out, which takes seconds to start: for labels shown in a plan, never for what is
+        sent or stored.
+        """
         ...
 
     def extractor(self, provider: str, settings_model: str) -> Extractor: ...
