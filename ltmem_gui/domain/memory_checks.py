@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ltmem_gui.domain.citations import parse_entry
 from ltmem_gui.domain.findings import Severity
 from ltmem_gui.domain.hazards import BIDI, is_hidden, one_line
 from ltmem_gui.domain.memory_document import SECTION_ORDER, Bullet, Document, Group, Loose, Task
@@ -50,7 +51,7 @@ def check_text(path: str, text: str) -> Iterator[Remark]:
         if reads_like_an_instruction(line):
             words = f"reads like an instruction: {one_line(line, 80)}"
             yield Remark("instruction", Severity.WARNING, path, number, words)
-        if has_relative_date(line):
+        if has_relative_date(line) and isinstance(parse_entry(line), str):
             yield Remark("relative-date", Severity.WARNING, path, number, f"no date named: {one_line(line, 80)}")
 
 

@@ -22,6 +22,7 @@ from ltmem_gui.domain.memory_document import (
     read_document,
     render_document,
 )
+from ltmem_gui.domain.memory_wording import has_relative_date
 from ltmem_gui.llm.builtin.consolidation_groups import (
     DerivedGroup,
     derive_groups,
@@ -127,7 +128,8 @@ def _notes_group(old: Group | None, request: ConsolidationRequest) -> Group | No
         statements = _note_statements(_text(request.notes[path]))
         for line, text in statements:
             number = len(bullets) + 1
-            bullets.append(Bullet(f"{NOTE_TAG} {text}", (1,), (number,)))
+            said = f" (said {_note_time(path)[:10]})" if has_relative_date(text) else ""
+            bullets.append(Bullet(f"{NOTE_TAG} {text}{said}", (1,), (number,)))
             entries.append(CitationEntry(path, line, line, f"c{number} {note_text(text)}"))
         if statements:
             files.append(FileReference(path, f"cwd=any, rollout_path=none, updated_at={_note_time(path)}"))

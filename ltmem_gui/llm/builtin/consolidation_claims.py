@@ -173,9 +173,14 @@ _VALUE_BEFORE = frozenset(
 _NUMBER_BEFORE = frozenset(
     ["on", "at", "after", "every", "within", "of", "to", "auf", "nach", "alle", "en", "cada", "sur", "après"]
 )
-_REPLACES = re.compile(
-    r"(?:instead of|rather than|no longer|not|nicht mehr|nicht|anstatt|anstelle von|statt|en lugar de|au lieu de)\s+"
-    r"((?:\w+(?:[./:@#+=-]+\w+)*\s*){1,2})"
+_CLAUSE = re.compile(r"[,.;:!?()\n—–]+(?:\s|\Z)|\s(?:but|and|sondern|und|aber|sino|pero|mais|et)\s")
+_DENIES = re.compile(
+    r"\b(?:instead of|rather than|no longer|not any more|not|never|no|nicht mehr|nicht|nie|niemals|kein\w*|"
+    r"anstatt|anstelle von|statt|en lugar de|ya no|nunca|au lieu de|jamais)\s+(.*)"
+)
+_DENIED_WORDS = 2
+_COMMON_VERBS = frozenset(
+    ["use", "uses", "using", "run", "make", "keep", "nutze", "verwende", "usa", "utilise", "repo", "here", "hier"]
 )
 _MAX_POSTINGS = 60
 
@@ -212,7 +217,7 @@ class Claim:
 class Statement:
     """The comparable form of a text: its words, and those that carry meaning."""
 
-    __slots__ = ("content", "hard", "joined", "key", "negated", "words")
+    __slots__ = ("affirmed", "content", "denied", "hard", "joined", "key", "negated", "words")
 
     def __init__(self, text: str) -> None:
         folded = text.casefold().replace("’", "'").replace("don't", "dont").replace("n't", " not")
@@ -222,6 +227,8 @@ class Statement:
         self.content = tuple(word for word in self.words if word not in _SMALL and word not in _NEGATIONS)
         self.hard = tuple(sorted(word for word in self.content if _HARD.search(word)))
         self.key = tuple(sorted(word[:3] for word in self.content))
+        self.denied = _denied(folded) if self.negated else frozenset()
+        self.affirmed = frozenset(self.content) - self.denied
 
 
 def same(one: Statement, other: Statement) -> bool:
@@ -249,7 +256,7 @@ def disagree(newer: Statement, older: Statement) -> bool:
             return True
         if newer.negated and mine == theirs and newer.content != older.content:
             return True
-    return _replaces(newer, older) or _replaces(older, newer) or _other_value(newer.words, older.words)
+    return _takes_back(newer, older) or _other_value(newer.words, older.words)
 
 
 class ClaimIndex:
@@ -323,17 +330,27 @@ def _root(parent: list[int], position: int) -> int:
     return position
 
 
-def _replaces(newer: Statement, older: Statement) -> bool:
-    if older.negated:
+def _denied(folded: str) -> frozenset[str]:
+    """Return the words a text speaks against: the first after each negation, within its clause."""
+    found: set[str] = set()
+    for clause in _CLAUSE.split(folded):
+        match = _DENIES.search(clause)
+        if match:
+            words = [w for w in _WORD.findall(match[1]) if w not in _SMALL and w not in _NEGATIONS]
+            found.update(words[:_DENIED_WORDS])
+    return frozenset(found)
+
+
+def _takes_back(newer: Statement, older: Statement) -> bool:
+    """Tell whether one wants what the other does not: both ways round, or one way in a sentence about the same."""
+    back, forth = newer.denied & older.affirmed, older.denied & newer.affirmed
+    if not back and not forth:
         return False
-    theirs = set(older.content)
-    for match in _REPLACES.finditer(newer.joined):
-        named = [word for word in match[1].split() if word not in _SMALL]
-        gone = set(named[:1]) & theirs
-        rest = (theirs - gone) & (set(newer.content) - gone)
-        if gone and (rest or len(theirs) <= 2):
-            return True
-    return False
+    if back and forth:
+        return True
+    shorter = min((newer, older), key=lambda statement: len(statement.affirmed))
+    rest = (newer.affirmed & older.affirmed) - _COMMON_VERBS
+    return bool(rest) or len(shorter.affirmed - _COMMON_VERBS) <= 1
 
 
 def _other_value(one: Sequence[str], other: Sequence[str]) -> bool:

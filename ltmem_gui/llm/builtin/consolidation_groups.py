@@ -14,7 +14,6 @@ from ltmem_gui.domain.citations import ROLLOUT_PREFIX, CitationEntry
 from ltmem_gui.domain.extraction import StageOneOutput
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.memory_document import FileReference
-from ltmem_gui.domain.memory_wording import has_relative_date
 from ltmem_gui.llm.builtin.consolidation_claims import Claim, ClaimIndex, Support
 from ltmem_gui.llm.builtin.consolidation_raw import MAX_TITLE, RawBullet, RawTask, clean_line, read_raw_memory
 
@@ -40,7 +39,8 @@ class DerivedTask:
     @property
     def heading(self) -> str:
         """Return title and outcome as the heading names them."""
-        return f"{self.title}, {self.outcome}" if self.outcome else self.title
+        plain = self.title.rstrip(" .!?:;,…。！？") or self.title
+        return f"{plain}, {self.outcome}" if self.outcome else plain
 
 
 @dataclass(slots=True)
@@ -148,7 +148,7 @@ def _add_task(
         DerivedTask(output.thread_id, ordinal, title, outcome, keywords, reference, output.source_updated_at)
     )
     for bullet in task.bullets:
-        text = _dated(_HOUSE_IMPLICATION.sub("", bullet.text), output.source_updated_at)
+        text = _HOUSE_IMPLICATION.sub("", bullet.text)
         entries = _evidence(bullet, output, file)
         support = Support(output.thread_id, ordinal, output.source_updated_at, entries)
         group.claims.add(Claim(bullet.section, text, (support,)))
@@ -170,6 +170,7 @@ def _annotation(output: StageOneOutput) -> str:
 
 def _keywords(given: tuple[str, ...], task: RawTask, cwd: str) -> tuple[str, ...]:
     """Return the keywords that this task speaks of first, then the others of the session."""
+    given = tuple(word for word in given if re.search(r"\w\w", word) and ": " not in word)
     spoken = " ".join([task.title, *(bullet.text for bullet in task.bullets)]).casefold()
     ranked = sorted(given, key=lambda word: word.casefold() not in spoken)[:MAX_KEYWORDS]
     if ranked:
@@ -177,11 +178,6 @@ def _keywords(given: tuple[str, ...], task: RawTask, cwd: str) -> tuple[str, ...
     words = [word for word in re.findall(r"[\w./-]{4,40}", task.title) if not word.isdigit()]
     folder = [part for part in re.split(r"[\\/]+", cwd) if part][-1:]
     return tuple(dict.fromkeys([*folder, *(word.strip("./-") for word in words)]))[:MAX_KEYWORDS] or ("session",)
-
-
-def _dated(text: str, at: int) -> str:
-    """Say when a statement with a relative date was made."""
-    return f"{text} (said {date_of(at)})" if has_relative_date(text) else text
 
 
 def _evidence(bullet: RawBullet, output: StageOneOutput, file: SummaryFile) -> tuple[CitationEntry, ...]:

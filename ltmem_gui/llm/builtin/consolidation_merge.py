@@ -10,7 +10,8 @@ A bullet of ours carries `[cK]`, and the note of entry cK begins with its first 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from ltmem_gui.domain.citations import CitationEntry, ParsedCitations, unique_ids
@@ -23,12 +24,15 @@ from ltmem_gui.domain.memory_document import (
     Section,
     Task,
 )
-from ltmem_gui.llm.builtin.consolidation_claims import ClaimIndex, Statement, disagreements
+from ltmem_gui.domain.memory_wording import has_relative_date
+from ltmem_gui.llm.builtin.consolidation_claims import Claim, ClaimIndex, Statement, disagreements
 from ltmem_gui.llm.builtin.consolidation_groups import MAX_KEYWORDS, SUMMARIES, DerivedGroup, DerivedTask, date_of
 
 NOTE_LENGTH = 72
 STRUCK_NOTE = "removed by hand"
 _NEWEST, _OLDER = "newest of {} that disagree", "older"
+_DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_SUFFIX = re.compile(rf" \((?:said {_DAY}|(?:said {_DAY}; )?{_DAY}, (?:{_OLDER}|newest of [0-9]+ that disagree))\)\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,7 @@ class _Row:
     old_number: int | None = None
     kept_entries: tuple[CitationEntry, ...] = ()
     by_hand: bool = False
-    suffix: str = ""
+    remark: str = ""
 
 
 @dataclass(slots=True)
@@ -270,17 +274,25 @@ def _mark_disagreements(draft: _Draft, claims: ClaimIndex) -> None:
         for rank, row in enumerate(members):
             claim = claims.claims[row.claim or 0]
             word = _OLDER if rank else _NEWEST.format(len(members))
-            row.suffix = f" ({date_of(claim.newest)}, {word})"
+            row.remark = f"{date_of(claim.newest)}, {word}"
         rest = [row for row in section if row not in members]
         at = sum(1 for row in section[:first] if row not in members)
         section[:] = [*rest[:at], *members, *rest[at:]]
 
 
 def without_suffix(text: str) -> str:
-    """Return a bullet's text without the remark that it disagrees with another."""
-    if not text.endswith((f", {_OLDER})", " that disagree)")):
-        return text
-    return text[: text.rindex(" (")]
+    """Return a bullet's text without the remarks on when it was said and that it disagrees with another."""
+    return _SUFFIX.sub("", text)
+
+
+def is_superseded(text: str) -> bool:
+    """Tell whether a bullet is marked as older than one that disagrees with it."""
+    return text.endswith(f", {_OLDER})")
+
+
+def said_on(text: str, at: int) -> str:
+    """Return the remark on when something was said, where its words need it."""
+    return f"said {date_of(at)}" if has_relative_date(text) else ""
 
 
 def _number(
@@ -294,9 +306,7 @@ def _number(
     for row in cited:
         claim = claims.claims[row.claim] if row.claim is not None else None
         text = claim.text if claim else _original(old, row) or without_suffix(_bullet(row).text)
-        note = f"c{numbers[id(row)]} {note_text(text)}"
-        places = claim.entries if claim else row.kept_entries
-        entries += [replace(entry, note=note) for entry in places if living.resolves(entry)]
+        entries += _noted(f"c{numbers[id(row)]}", text, claim, row.kept_entries, living)
     entries += draft.struck
     sections: list[Section] = []
     titles = [*SECTION_ORDER, *(title for title in draft.sections if title not in SECTION_ORDER)]
@@ -305,6 +315,17 @@ def _number(
         if items:
             sections.append(Section(title, items))
     return tuple(sections), ParsedCitations(tuple(entries))
+
+
+def _noted(
+    mark: str, text: str, claim: Claim | None, kept: tuple[CitationEntry, ...], living: Living
+) -> Iterator[CitationEntry]:
+    """Give the first citation the words, each further one the day on which it was said again."""
+    days = {entry: date_of(s.at) for s in reversed(claim.supports) for entry in s.entries} if claim else {}
+    places = [entry for entry in (claim.entries if claim else kept) if living.resolves(entry)]
+    for index, entry in enumerate(places):
+        words = f"again {days.get(entry, '')}".strip() if index else note_text(text)
+        yield replace(entry, note=f"{mark} {words}")
 
 
 def _finish(row: _Row, draft: _Draft, claims: ClaimIndex, numbers: Mapping[int, int]) -> Bullet | Loose:
@@ -316,8 +337,14 @@ def _finish(row: _Row, draft: _Draft, claims: ClaimIndex, numbers: Mapping[int, 
         supported = {draft.number_of.get((s.thread_id, s.task)) for s in claim.supports} - {None}
         own = supported | (own if row.by_hand else set())  # type: ignore[operator]
     marks = (numbers[id(row)],) if id(row) in numbers else ()
-    text = row.item.text if row.by_hand or claim is None else claim.text + row.suffix
+    text = row.item.text if row.by_hand or claim is None else _with_remarks(claim, row.remark)
     return Bullet(text, tuple(sorted(own)), marks, row.item.more)  # type: ignore[type-var]
+
+
+def _with_remarks(claim: Claim, remark: str) -> str:
+    first = min((support.at for support in claim.supports), default=0)
+    remarks = [part for part in (said_on(claim.text, first), remark) if part]
+    return f"{claim.text} ({'; '.join(remarks)})" if remarks else claim.text
 
 
 def _original(old: Group | None, row: _Row) -> str:

@@ -8,7 +8,7 @@ of `MEMORY.md`; only a person's own lines of the first three sections are taken 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ltmem_gui.domain.memory_document import (
     FAILURES,
@@ -22,7 +22,7 @@ from ltmem_gui.domain.memory_document import (
 )
 from ltmem_gui.domain.memory_summary import GENERAL_TIPS, INDEX, OLDER_TOPICS, PROFILE, SUMMARY_BYTES, VERSION_LINE
 from ltmem_gui.llm.builtin.consolidation_claims import Statement, same
-from ltmem_gui.llm.builtin.consolidation_merge import without_suffix
+from ltmem_gui.llm.builtin.consolidation_merge import is_superseded, without_suffix
 
 RECENT_DAYS = 3
 MAX_PREFERENCES, PREFERENCE_BYTES = 30, 3_000
@@ -65,6 +65,7 @@ class _Line:
     projects: tuple[str, ...]
     weight: int
     order: int
+    said: str = ""
 
 
 def render_summary(document: Document, *, existing: str, before: Document) -> str:
@@ -155,10 +156,10 @@ def _collect(groups: Sequence[Group], sections: tuple[str, ...]) -> list[_Line]:
     for group in groups:
         for section in group.sections:
             for item in section.items if section.title in sections else ():
-                if not isinstance(item, Bullet) or item.text.endswith(", older)"):
+                if not isinstance(item, Bullet) or is_superseded(item.text):
                     continue
                 order += 1
-                _merge_line(found, without_suffix(item.text), group, max(len(item.tasks), 1), order)
+                _merge_line(found, item, group, order)
     lines = [line for entries in found.values() for _, line in entries]
     return sorted(lines, key=lambda line: (-_rank(line), -len(line.projects), -line.weight, line.order))
 
@@ -168,16 +169,23 @@ def _rank(line: _Line) -> int:
 
 
 def _merge_line(
-    found: dict[tuple[str, ...], list[tuple[Statement, _Line]]], text: str, group: Group, weight: int, order: int
+    found: dict[tuple[str, ...], list[tuple[Statement, _Line]]], item: Bullet, group: Group, order: int
 ) -> None:
+    text, weight = without_suffix(item.text), max(len(item.tasks), 1)
     statement = Statement(text)
     entries = found.setdefault(statement.key, [])
     for index, (other, line) in enumerate(entries):
         if same(statement, other):
             projects = tuple(dict.fromkeys((*line.projects, group.title)))
-            entries[index] = (other, _Line(line.text, projects, line.weight + weight, line.order))
+            entries[index] = (other, replace(line, projects=projects, weight=line.weight + weight))
             return
-    entries.append((statement, _Line(text, (group.title,), weight, order)))
+    entries.append((statement, _Line(text, (group.title,), weight, order, _said(item.text))))
+
+
+def _said(text: str) -> str:
+    """Return the remark on when something was said, where its words need it."""
+    remark = text[len(without_suffix(text)) :]
+    return remark[2:].partition(";")[0].rstrip(")") if remark.startswith(" (said ") else ""
 
 
 def _is_in(text: str, lines: Iterable[_Line]) -> bool:
@@ -190,7 +198,8 @@ def _bullets(lines: Sequence[_Line], count: int, budget: int) -> list[str]:
         where = line.projects[0] if len(line.projects) == 1 else f"{len(line.projects)} projects"
         if 1 < len(line.projects) <= 3:
             where = ", ".join(line.projects)
-        bullet = f"- {_cut(line.text, 220)}" if _rank(line) else f"- {_cut(line.text, 220)} ({where})"
+        remarks = "; ".join(part for part in ("" if _rank(line) else where, line.said) if part)
+        bullet = f"- {_cut(line.text, 220)}" + (f" ({remarks})" if remarks else "")
         budget -= len(bullet.encode("utf-8", "surrogateescape")) + 1
         if budget < 0:
             break
@@ -230,10 +239,10 @@ def _topic(group: Group, task: Task, level: _Level, shown_above: Collection[str]
     lines = [f"- {_cut(task.title, level.text)}: {', '.join(_keywords([task], level.keywords))}"]
     lines.append(f"  - desc: {group.title}, Task {task.number}, {_sessions(task)}")
     learnt = [
-        _cut(without_suffix(bullet.text), level.text)
+        " ".join(filter(None, (_cut(without_suffix(bullet.text), level.text), _said(bullet.text))))
         for bullet in reversed(_all_bullets(group))
         if task.number in bullet.tasks
-        and not bullet.text.endswith(", older)")
+        and not is_superseded(bullet.text)
         and Statement(without_suffix(bullet.text)).joined not in shown_above
     ]
     learnings = "; ".join(learnt[: level.learnings])
