@@ -27,7 +27,8 @@ BRANCH = "refs/heads/main"
 SUBJECT = "Set the memory baseline"
 FILE_MODE = "100644"
 EXECUTABLE_MODE = "100755"
-_PERSISTENT = (("gc.auto", "0"), ("maintenance.auto", "false"), ("core.autocrlf", "false"))
+# Kept in the repository for whoever runs git there later: a background gc would keep deleted text alive.
+_PERSISTENT = "[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[core]\n\tautocrlf = false\n"
 
 
 @dataclass(frozen=True)
@@ -110,13 +111,13 @@ def build(folder: Path, files: Iterable[WorkspaceFile], now: int) -> str:
     git_dir = folder / ".git"
     program = GitProgram(git_dir, folder)
     program.run("init", "--quiet", "--template=", "--initial-branch=main")
-    for key, value in _PERSISTENT:
-        program.run("config", "--local", key, value)
+    with (git_dir / "config").open("a", encoding="ascii") as config:
+        config.write(_PERSISTENT)
     (git_dir / "info").mkdir(exist_ok=True)
     (git_dir / "info" / "attributes").write_text(ATTRIBUTES, encoding="ascii")
     program.run("fast-import", "--quiet", "--done", "--depth=0", data=commit_stream(files, now))
     program.run("read-tree", "--reset", "HEAD")
-    return program.run("rev-parse", "HEAD").decode("ascii").strip()
+    return (git_dir / BRANCH).read_text(encoding="ascii").strip()
 
 
 def commit_stream(
