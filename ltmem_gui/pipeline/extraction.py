@@ -191,7 +191,11 @@ class _Run:
 
     async def _labelled(self, job: PlannedJob) -> PlannedJob:
         """Pass what the job row says in words through the choke point; a plan may come from elsewhere."""
-        return job.model_copy(update={"title": (await self._adapters.redact_text(job.title)).text})
+        try:
+            title = (await self._adapters.redact_text(job.title)).text
+        except RedactionFailed:
+            title = ""
+        return job.model_copy(update={"title": title})
 
     async def _claim(self, job: PlannedJob) -> tuple[Claim | None, str]:
         """Win a lease; wait a while when other processes use all slots."""

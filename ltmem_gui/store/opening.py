@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -12,6 +13,7 @@ from typing import Final
 
 import peewee
 
+from ltmem_gui.domain.effects import HOUSEKEEPING
 from ltmem_gui.domain.errors import DatabaseDamaged, InputError
 from ltmem_gui.store.database import BUSY_SECONDS, Database
 from ltmem_gui.store.failures import DAMAGED_REMEDY, Holders
@@ -22,6 +24,7 @@ from ltmem_gui.store.snapshot import at_rest, private_copy
 from ltmem_gui.store.store import SqliteStore
 
 DATABASE_NAME: Final = "ltmem.sqlite"
+_RESCUED: Final = "-wal.rescued"
 QUICK_CHECK_BYTES: Final = 32 * 1024 * 1024
 
 _WRITING_PRAGMAS: Final[Mapping[str, str]] = {
@@ -92,14 +95,17 @@ class SqliteStores:
     @contextmanager
     def empty(self) -> Iterator[SqliteStore]:
         """Open an empty store in memory."""
-        with self._session(Path(":memory:"), ":memory:", {}) as db:
+        with self._session(Path(":memory:"), ":memory:") as db:
             migrate(db, 0)
             yield SqliteStore(db, self._alive)
 
     def create_home(self, home: Path) -> None:
-        """Create the data folder (0700) and its database: the `CreateDataFolder` effect."""
+        """Create the data folder (0700), its database and its housekeeping folders: the `CreateDataFolder` effect."""
         with _explained_access(home):
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for name in HOUSEKEEPING:
+                if name.endswith("/"):
+                    (home / name).mkdir(mode=0o700, exist_ok=True)
         with self.writing(home):
             pass
 
@@ -107,12 +113,18 @@ class SqliteStores:
         """Create the file where it is missing, lead it to the newest version, and see that it can be read."""
         _create_private(path)
         with ExitStack() as opening:
-            db = opening.enter_context(self._session(path, str(path), _WRITING_PRAGMAS))
-            if _version(db) != SCHEMA_VERSION:
-                with db.transaction():
-                    check_version(_version(db), str(path))
-                    migrate(db, _version(db))
-            _check(db, path)
+            db = opening.enter_context(self._session(path, str(path)))
+            try:
+                for name, value in _WRITING_PRAGMAS.items():
+                    db.sql(f"PRAGMA {name} = {value}")
+                if _version(db) != SCHEMA_VERSION:
+                    with db.transaction():
+                        check_version(_version(db), str(path))
+                        migrate(db, _version(db))
+                _check(db, path)
+            except DatabaseDamaged:
+                _rescue_log(path)
+                raise
             stack.push(opening.pop_all())
         return db
 
@@ -120,7 +132,7 @@ class SqliteStores:
         """Open without a trace; None for a file whose creation was cut short."""
         with _explained_access(path):
             uri = stack.enter_context(private_copy(path) if copied else at_rest(path))
-        db = stack.enter_context(self._session(path, uri, {}))
+        db = stack.enter_context(self._session(path, uri))
         version = _version(db)
         check_version(version, str(path))
         if version == 0 and not db.sql("SELECT 1 FROM sqlite_master"):
@@ -131,10 +143,9 @@ class SqliteStores:
         return db
 
     @contextmanager
-    def _session(self, path: Path, target: str, pragmas: Mapping[str, str]) -> Iterator[Database]:
+    def _session(self, path: Path, target: str) -> Iterator[Database]:
         engine = peewee.SqliteDatabase(
             target,
-            pragmas=dict(pragmas),
             timeout=BUSY_SECONDS,
             uri=target.startswith("file:"),
             autoconnect=False,
@@ -173,12 +184,26 @@ def _set_aside(path: Path, inode: int | None) -> tuple[str, ...]:
     number = 1
     while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
         number += 1
-    for suffix in ("", "-wal", "-shm", "-journal"):
+    for suffix, new_suffix in (
+        ("", ""),
+        ("-journal", "-journal"),
+        ("-shm", "-shm"),
+        ("-wal", "-wal"),
+        (_RESCUED, "-wal"),
+    ):
         try:
-            path.with_name(path.name + suffix).rename(aside.with_name(aside.name + suffix))
+            path.with_name(path.name + suffix).replace(aside.with_name(aside.name + new_suffix))
         except FileNotFoundError:
             continue
     return (f"the database was damaged; it was set aside as {aside.name}, and a new one was begun",)
+
+
+def _rescue_log(path: Path) -> None:
+    """Copy the log of a damaged file before SQLite removes it on closing."""
+    try:
+        shutil.copyfile(path.with_name(path.name + "-wal"), path.with_name(path.name + _RESCUED))
+    except FileNotFoundError:
+        return
 
 
 def _set_aside_if_damaged(db: Database, path: Path, inode: int | None) -> None:
