@@ -108,6 +108,13 @@ class CodexReader:
             case _:
                 pass
 
+    def take_passed_over(self, newest: object, limits: object) -> None:
+        """Take what the lines that were not decoded tell: their greatest time and their last rate limits."""
+        self._note_time(unix_seconds(newest))
+        record = record_of(limits)
+        payload = record_of(record.get("payload"))
+        self._limits = rate_limits(payload.get("rate_limits"), unix_seconds(record.get("timestamp"))) or self._limits
+
     def _note_time(self, at: int | None) -> None:
         if at is None:
             return

@@ -139,6 +139,18 @@ def _thread(row: Record) -> IndexedThread:
     )
 
 
+def threads_beside(history: str) -> dict[str, IndexedThread]:
+    """Return the rows of the state database that belongs to a history database: it lies beside it."""
+    folder = Path(history).parent
+    found = [match for match in (STATE_NAME.match(entry.name) for entry in folder.iterdir()) if match]
+    for name in (match[0] for match in sorted(found, key=lambda match: -int(match[1]))):
+        try:
+            return read_threads(str(folder / name))
+        except InputError:
+            continue
+    return {}
+
+
 def list_threads(path: str) -> list[RolloutRef]:
     """Return one reference per thread of a history database; `size` counts its items, `mtime_ns` is its last change.
 

@@ -38,6 +38,11 @@ _TRAILING_EXIT_CODE = re.compile(r"\(exited with code (-?\d+)\)\s*\Z")
 _HEADER_CHARS = 400  # exit codes stand in the few lines that the host puts in front of an output
 
 
+def is_tool_item(payload: Record) -> bool:
+    """Tell whether a response item is a tool's call or output."""
+    return payload.get("type") in _CALLS or payload.get("type") in _OUTPUTS
+
+
 class ItemMaker:
     """Make items; it keeps the names of the tools that were called, to name their outputs."""
 

@@ -13,8 +13,8 @@ from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.events import Listener, ScanProgressed
 from ltmem_gui.domain.rollouts import RolloutRef, SkippedFile, SourceSpec
 from ltmem_gui.pipeline.ports import Discovery
-from ltmem_gui.sources.codex_db import STATE_NAME, IndexedThread, list_threads, read_threads
-from ltmem_gui.sources.files import SQLITE_MAGIC, magic_of, open_plain
+from ltmem_gui.sources.codex_db import IndexedThread, list_threads, read_threads, threads_beside
+from ltmem_gui.sources.files import SQLITE_MAGIC, first_bytes
 from ltmem_gui.sources.reading import peek_session
 from ltmem_gui.sources.walking import Listing, list_folder
 
@@ -66,8 +66,7 @@ class Discoverer:
             self._listen(ScanProgressed(self._seen, 0, path))
 
     def _take_file(self, path: str, found: _Found) -> None:
-        with open_plain(path) as stream:
-            database = magic_of(stream) == SQLITE_MAGIC
+        database = first_bytes(path, len(SQLITE_MAGIC)) == SQLITE_MAGIC
         if not database:
             self._peek(path, "", found)
             return
@@ -77,7 +76,7 @@ class Discoverer:
                 "this database holds no items of sessions", "name thread_history_*.sqlite, or a rollout file", path
             )
         found.refs.extend(refs)
-        found.threads.update(_threads_beside(path))
+        found.threads.update(threads_beside(path))
 
     def _take_folder(self, root: str, found: _Found) -> None:
         listing = list_folder(root, self._limit, self._tick)
@@ -165,18 +164,6 @@ def _through_link(path: str, root: str) -> bool:
             return True
         folder = str(Path(folder).parent)
     return False
-
-
-def _threads_beside(history: str) -> dict[str, IndexedThread]:
-    """Return the rows of the state database that belongs to a history database: it lies beside it."""
-    folder = Path(history).parent
-    found = [match for match in (STATE_NAME.match(entry.name) for entry in folder.iterdir()) if match]
-    for name in (match[0] for match in sorted(found, key=lambda match: -int(match[1]))):
-        try:
-            return read_threads(str(folder / name))
-        except InputError:
-            continue
-    return {}
 
 
 def merge_duplicates(refs: Iterable[RolloutRef], skipped: list[SkippedFile]) -> list[RolloutRef]:

@@ -16,22 +16,39 @@ from ltmem_gui.sources.lines import open_zstd
 SQLITE_MAGIC = b"SQLite format 3\x00"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _BLOCK = 1 << 20
+_FLAGS = os.O_RDONLY
+for _name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
+    _FLAGS |= getattr(os, _name, 0)
+_REMEDY = "check the path and its permissions"
 
 
 @contextmanager
 def open_plain(path: str) -> Iterator[BinaryIO]:
     """Open a regular file. Raises `InputError` naming the path and the cause."""
-    flags = os.O_RDONLY
-    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
-        flags |= getattr(os, name, 0)
-    try:
-        handle = os.open(path, flags)
-    except OSError as error:
-        raise InputError(_cause(path, error), "check the path and its permissions", path) from error
-    with os.fdopen(handle, "rb", buffering=0) as raw:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise InputError("this is not a regular file", "name a file that holds a session", path)
+    with os.fdopen(_open(path), "rb", buffering=0) as raw:
         yield io.BufferedReader(raw, _BLOCK)
+
+
+def first_bytes(path: str, count: int) -> bytes:
+    """Return up to `count` bytes of a regular file's start. Raises `InputError` naming the path and the cause."""
+    handle = _open(path)
+    try:
+        return os.read(handle, count)
+    except OSError as error:
+        raise InputError(_cause(path, error), _REMEDY, path) from error
+    finally:
+        os.close(handle)
+
+
+def _open(path: str) -> int:
+    try:
+        handle = os.open(path, _FLAGS)
+    except OSError as error:
+        raise InputError(_cause(path, error), _REMEDY, path) from error
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise InputError("this is not a regular file", "name a file that holds a session", path)
+    return handle
 
 
 def _cause(path: str, error: OSError) -> str:

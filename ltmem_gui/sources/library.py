@@ -11,9 +11,9 @@ from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.events import Listener
 from ltmem_gui.domain.rollouts import Rollout, RolloutRef, SourceSpec, ThreadRow
 from ltmem_gui.pipeline.ports import Discovery
-from ltmem_gui.sources.codex_db import list_threads, load_thread
+from ltmem_gui.sources.codex_db import list_threads, load_thread, threads_beside
 from ltmem_gui.sources.discovery import Discoverer
-from ltmem_gui.sources.files import SQLITE_MAGIC, magic_of, open_plain
+from ltmem_gui.sources.files import SQLITE_MAGIC, first_bytes
 from ltmem_gui.sources.forks import inherited_by_parent, line_uuids
 from ltmem_gui.sources.reading import read_session
 
@@ -50,8 +50,7 @@ class RolloutLibrary:
 
 def is_database(ref: RolloutRef) -> bool:
     """Tell by its first bytes whether a reference points into a database. Raises `InputError` when it is gone."""
-    with open_plain(ref.path) as stream:
-        return magic_of(stream) == SQLITE_MAGIC
+    return first_bytes(ref.path, len(SQLITE_MAGIC)) == SQLITE_MAGIC
 
 
 def load_rollout(ref: RolloutRef) -> Rollout:
@@ -61,6 +60,8 @@ def load_rollout(ref: RolloutRef) -> Rollout:
     """
     if is_database(ref):
         rollout = load_thread(ref)
+        if ref.thread is None and (known := threads_beside(ref.path).get(rollout.id)):
+            ref = replace(ref, thread=known.row)
     else:
         rollout = read_session(ref.path, line_uuids(ref.copied_from))
         rollout = inherited_by_parent(rollout, ref)

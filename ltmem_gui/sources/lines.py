@@ -36,20 +36,26 @@ def read_lines(stream: BinaryIO, *, limit: int = MAX_LINE_BYTES) -> Iterator[Lin
         number += 1
         if len(data) > limit and not data.endswith(b"\n"):
             _skip_to_line_end(stream)
-            yield Line(number, None, f"longer-than-{limit}-bytes")
+            yield too_long(number, limit)
             continue
-        if number == 1 and data.startswith(_BOM):
-            data = data[len(_BOM) :]
-        yield _decode(number, data)
+        yield decode_line(number, data)
 
 
-def _decode(number: int, data: bytes) -> Line:
+def decode_line(number: int, data: bytes) -> Line:
+    """Decode one physical line, given with its line end."""
+    if number == 1 and data.startswith(_BOM):
+        data = data[len(_BOM) :]
     try:
         return Line(number, decode_record(data))
     except Undecodable as error:
         reason = str(error)
         cut = not data.endswith(b"\n") and reason in ("invalid-json", "invalid-utf8")
         return Line(number, None, reason, unfinished=cut)
+
+
+def too_long(number: int, limit: int = MAX_LINE_BYTES) -> Line:
+    """Return the line that stands for one above the limit."""
+    return Line(number, None, f"longer-than-{limit}-bytes")
 
 
 def _skip_to_line_end(stream: BinaryIO) -> None:

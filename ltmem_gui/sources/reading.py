@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 import zstandard
 
@@ -14,11 +15,15 @@ from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.rollouts import Rollout, SkippedLine
 from ltmem_gui.sources.claude import ClaudeReader, looks_like_claude
 from ltmem_gui.sources.codex import CodexReader, looks_like_codex
+from ltmem_gui.sources.codex_items import is_tool_item
 from ltmem_gui.sources.decoding import Record, record_of, text_of, uuids_in
-from ltmem_gui.sources.files import open_lines
-from ltmem_gui.sources.lines import Line, read_lines
+from ltmem_gui.sources.files import first_bytes, open_lines
+from ltmem_gui.sources.filtering import FilterPass
+from ltmem_gui.sources.lines import Line, decode_line, read_lines, too_long
 
 UNDECIDED_LINES = 1_000
+PEEK_BYTES = 32 * 1024
+HUGE_BYTES = 32 * 1024 * 1024
 _ENDINGS = (".zst", ".jsonl", ".json")
 
 
@@ -57,16 +62,48 @@ def read_session(path: str, foreign: frozenset[str] = frozenset()) -> Rollout:
     """
     damage = _Damage()
     with open_lines(path) as stream:
-        modified = _modified(path)
+        status = os.lstat(path)
+        if (
+            status.st_size > HUGE_BYTES
+            and isinstance(stream, io.BufferedReader)
+            and peek_session(path).agent == "codex"
+        ):
+            rollout = _read_huge(path, stream, damage)
+            return _with_damage(rollout, damage, int(status.st_mtime))
         reader = _read_all(_decoded(read_lines(stream), damage), path, foreign)
     if reader is None:
         raise _not_a_session(path, damage)
+    return _with_damage(reader.finish(path), damage, int(status.st_mtime))
+
+
+def _read_huge(path: str, stream: BinaryIO, damage: _Damage) -> Rollout:
+    """Read a Codex rollout above `HUGE_BYTES`: all that was said, and the tools' part near both ends.
+
+    The middle of a long session is cut from a model's input anyway; here it is not even decoded, and that is said.
+    """
+    filtered = FilterPass(os.fstat(stream.fileno()).st_size)
+    reader = CodexReader(_file_id(path))
+
+    def lines() -> Iterator[Line]:
+        for number, data, far in filtered.run(stream):
+            line = too_long(number) if data is None else decode_line(number, data)
+            payload = record_of((line.record or {}).get("payload", line.record))
+            if far and data is not None and is_tool_item(payload):
+                filtered.middle_lines += 1
+                filtered.middle_bytes += len(data)
+                continue
+            yield line
+
+    for number, record in _decoded(lines(), damage):
+        reader.feed(number, record)
+    damage.lines = filtered.lines
+    limits = decode_line(0, filtered.limits).record if filtered.limits else None
+    reader.take_passed_over(filtered.newest.decode("ascii", "replace"), limits)
     rollout = reader.finish(path)
-    return _with_damage(rollout, damage, modified)
-
-
-def _modified(path: str) -> int:
-    return int(os.lstat(path).st_mtime)
+    if not filtered.middle_lines:
+        return rollout
+    note = f"a very large session: {filtered.middle_lines} tool calls and outputs in its middle were not read"
+    return replace(rollout, warnings=(*rollout.warnings, f"{note} ({filtered.middle_bytes >> 20} MiB)"))
 
 
 def _decoded(lines: Iterator[Line], damage: _Damage) -> Iterator[tuple[int, Record]]:
@@ -109,9 +146,13 @@ def choose_reader(record: Record, path: str, foreign: frozenset[str] = frozenset
     if looks_like_claude(record):
         return ClaudeReader(stem, foreign)
     if looks_like_codex(record):
-        ids = uuids_in(stem)
-        return CodexReader(ids[-1] if ids else None)
+        return CodexReader(_file_id(path))
     return None
+
+
+def _file_id(path: str) -> str | None:
+    ids = uuids_in(stem_of(path))
+    return ids[-1] if ids else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,20 +166,36 @@ class Peek:
 
 def peek_session(path: str) -> Peek:
     """Recognise a file by its first lines. Raises `InputError` when it is no session."""
+    first = _peek_record(_first_record(path), path)
+    if first is not None:
+        return first
     damage = _Damage()
     with open_lines(path) as stream:
         for number, record in _decoded(read_lines(stream), damage):
-            if looks_like_claude(record):
-                found = _peek_claude(record, path)
-                if found:
-                    return found
-            elif looks_like_codex(record):
-                head = record_of(record.get("payload")) if "payload" in record else record
-                named = text_of(head.get("id")) if record.get("type") in (None, "session_meta") else ""
-                return Peek("codex", named or next(iter(uuids_in(stem_of(path))[-1:]), None))
+            found = _peek_record(record, path)
+            if found is not None:
+                return found
             if number > UNDECIDED_LINES:
                 break
     raise _not_a_session(path, damage)
+
+
+def _first_record(path: str) -> Record:
+    """Return the first line's record when one short read gives it, else an empty one: most files tell at once."""
+    line, ended, _ = first_bytes(path, PEEK_BYTES).partition(b"\n")
+    if not ended:
+        return {}
+    return decode_line(1, line + b"\n").record or {}
+
+
+def _peek_record(record: Record, path: str) -> Peek | None:
+    if looks_like_claude(record):
+        return _peek_claude(record, path)
+    if looks_like_codex(record):
+        head = record_of(record.get("payload")) if "payload" in record else record
+        named = text_of(head.get("id")) if record.get("type") in (None, "session_meta") else ""
+        return Peek("codex", named or _file_id(path))
+    return None
 
 
 def _peek_claude(record: Record, path: str) -> Peek | None:

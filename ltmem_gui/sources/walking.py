@@ -44,9 +44,13 @@ def list_folder(root: str, limit: int, tick: Callable[[str], None]) -> Listing:
     unreadable `root`; unreadable folders below it are listed as skipped.
     """
     listing = Listing()
-    pending = [(root, False)]
+    pending = [(root, "")]  # the second is the dated tree a folder belongs to, "" for none
+    counts: dict[str, int] = {}
     while pending:
-        folder, dated = pending.pop()
+        folder, tree = pending.pop()
+        if counts.get(tree, 0) >= limit:
+            listing.cut = True
+            continue
         tick(folder)
         names, folders = _entries(folder, root, listing)
         home = bool(_CODEX_FOLDERS & set(folders)) or any(STATE_NAME.match(name) for name in names)
@@ -55,14 +59,14 @@ def list_folder(root: str, limit: int, tick: Callable[[str], None]) -> Listing:
             folders = [name for name in folders if name in _CODEX_FOLDERS]
         elif claude_home:
             folders = ["projects"]
+        before = len(listing.rollouts)
         _take_files(folder, names, listing, top=home or claude_home)
-        in_days = dated or any(_YEAR.match(name) for name in folders)
-        if in_days and len(listing.rollouts) >= limit:
-            listing.cut = listing.cut or bool(folders or pending)
-            pending = [entry for entry in pending if not entry[1]]
-            continue
+        if not tree and any(_YEAR.match(name) for name in folders):
+            tree = folder
+        if tree:
+            counts[tree] = counts.get(tree, 0) + len(listing.rollouts) - before
         # The stack gives back the last entry first: ascending order here is newest first there.
-        pending.extend((f"{folder}{os.sep}{name}", in_days) for name in sorted(folders))
+        pending.extend((f"{folder}{os.sep}{name}", tree) for name in sorted(folders))
     return listing
 
 
