@@ -74,8 +74,9 @@ def with_bullet(raw_memory: str, taken: str, kind: str) -> str:
     """Return a raw memory with one more bullet at its end, under the label of its kind (reference §8.1)."""
     body = raw_memory.rstrip()
     label = _label(kind)
-    labels = [line for line in body.split("\n") if line in _LABELS]
-    if labels[-1:] != [label] or not body.split("\n")[-1].startswith("-"):
+    lines = body.split("\n")
+    labels = [line for line in lines if line in _LABELS]
+    if labels[-1:] != [label] or not (lines[-1] == label or lines[-1].startswith("-")):
         body = f"{body}\n\n{label}"
     return f"{body}\n{taken}\n"
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from ltmem_gui.domain.errors import LeaseLost
+from ltmem_gui.domain.errors import InputError, LeaseLost
 from ltmem_gui.domain.jobs import STAGE1_KIND, ClaimOutcome, JobOutcome, JobStatus
 from ltmem_gui.store.store import SqliteStore
 from tests.helpers.stores import (
@@ -169,13 +170,13 @@ def test_a_lost_token_ends_nothing(home: Home, end: str) -> None:
         home.sql("UPDATE jobs SET lease_until = 0")
         new = claimed(store, owner=OTHER)
         before = store.jobs()
+        endings: dict[str, Callable[[], None]] = {
+            "succeed": lambda: store.succeed_stage1(old, an_output(), a_reply(), now=NOW),
+            "no output": lambda: store.succeed_stage1_no_output(old, a_reply(), now=NOW),
+            "fail": lambda: store.fail_stage1(old, outcome="failed", group="", reason="", now=NOW, retry_after=None),
+        }
         with pytest.raises(LeaseLost):
-            if end == "succeed":
-                store.succeed_stage1(old, an_output(), a_reply(), now=NOW)
-            elif end == "no output":
-                store.succeed_stage1_no_output(old, a_reply(), now=NOW)
-            else:
-                store.fail_stage1(old, outcome="failed", group="", reason="", now=NOW, retry_after=None)
+            endings[end]()
         store.release_stage1(old, outcome="released", reason="", now=NOW)
         assert not store.heartbeat_stage1(old, NOW)
         assert store.jobs() == before
@@ -357,8 +358,6 @@ def test_hold_release_and_retry_change_a_job_only_as_it_was_seen(home: Home) -> 
 
 
 def test_a_running_job_is_neither_held_nor_retried(home: Home) -> None:
-    from ltmem_gui.domain.errors import InputError
-
     with home.open() as store:
         with pytest.raises(InputError, match="running"):
             store.hold_job("t1", expected=JobStatus.RUNNING, now=NOW)
