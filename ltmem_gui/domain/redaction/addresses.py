@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from ltmem_gui.domain.redaction import kinds
+from ltmem_gui.domain.redaction.document import Document, occurrences
 from ltmem_gui.domain.redaction.names import LOOSE, name_kind
 from ltmem_gui.domain.redaction.values import is_dummy, is_reference, looks_random, password_like
-from ltmem_gui.domain.redaction.vendors import occurrences
 from ltmem_gui.domain.redaction.words import word_set
 from ltmem_gui.domain.secrets import SecretFinding
 
@@ -19,6 +19,7 @@ _GREEDY: Final = re.compile(rf"([^{_STOP}/@:?#]{{0,128}}):([^{_STOP}/]{{1,512}})
 _DEFAULT_LOGINS: Final = frozenset(
     ("password", "passwd", "pass", "pwd", "secret", "token", "user", "username", "x-oauth-basic")
 )
+_TEMPLATE: Final = re.compile(r"[\[{<(]|\$[{(A-Z]|%[({]|\*+$")
 _PARAMETER: Final = re.compile(rf"[?&;#]([A-Za-z][\w.\-\[\]]{{0,48}})=([^&#;{_STOP}]{{6,2048}})")
 _SIGNATURES: Final = word_set(
     """
@@ -51,20 +52,21 @@ _CREDENTIAL_FIELDS: Final = re.compile(
 )
 
 
-def address_findings(text: str, low: str) -> Iterator[SecretFinding]:
+def address_findings(document: Document) -> Iterator[SecretFinding]:
     """Yield passwords and tokens in addresses and in HTTP headers."""
+    text = document.text
     for at in occurrences(text, "://"):
         yield from _userinfo(text, at + 3)
     if "=" in text and ("?" in text or "&" in text or ";" in text or "#" in text):
         yield from _parameters(text)
-    for at in occurrences(low, "authorization"):
+    for at in document.places("authorization"):
         yield from _authorization(text, at)
-    for at in occurrences(low, "bearer"):
+    for at in document.places("bearer"):
         match = _BEARER.match(text, at)
         if match is not None and _opaque(match.group(1)):
             start, end = match.span(1)
             yield SecretFinding(start, start + len(text[start:end].rstrip(".:|")), kinds.AUTH_HEADER, kinds.LAYER)
-    for at in occurrences(low, "cookie"):
+    for at in document.places("cookie"):
         yield from _cookies(text, at)
 
 
@@ -81,12 +83,7 @@ def _userinfo(text: str, at: int) -> Iterator[SecretFinding]:
         return
     if looks_random(user, 20) and not is_dummy(user):
         yield SecretFinding(match.start(1), match.end(1), kinds.URL_PASSWORD, kinds.LAYER)
-    if (
-        is_dummy(password)
-        or password == user
-        or password.lower() in _DEFAULT_LOGINS
-        or re.match(r"[\[{<$%(*]", password)
-    ):
+    if is_dummy(password) or password == user or password.lower() in _DEFAULT_LOGINS or _TEMPLATE.match(password):
         return
     if password.isdigit() and len(password) <= 5 and not user:
         return

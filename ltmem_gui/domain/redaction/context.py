@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ltmem_gui.domain.redaction import kinds
+from ltmem_gui.domain.redaction.document import Document
 from ltmem_gui.domain.redaction.literals import Literal, read_literal
 from ltmem_gui.domain.redaction.names import LOOSE, STEMS, name_kind
 from ltmem_gui.domain.redaction.values import (
@@ -17,19 +18,17 @@ from ltmem_gui.domain.redaction.values import (
     password_like,
     random_share,
 )
-from ltmem_gui.domain.redaction.vendors import occurrences
 from ltmem_gui.domain.secrets import SecretFinding
 
 _NAME: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 _LONGEST_NAME: Final = 64
-_PIECE: Final = 65_536
 _AFTER: Final = re.compile(
     r"""
     (?P<quote>\\*["'`]|&quot;|&\#39;|\*\*|__)?
     (?P<bracket>\s?[\])])?
     (?P<type>\s{0,4}:\s{0,4}[A-Za-z_][\w.\[\], |<>?]{0,48}?(?=\s{0,4}=\s{0,4}[^\s=]))?
     (?:\s{0,24}(?P<sep>=>|:=|\?=|\|\|=|===?|!==?|=|::?|：|->|→|<-|\||,|>|\()|(?P<blank>\s{1,4}))
-    (?P<space>[ \t]{0,24})
+    (?:\*\*|__)?(?P<space>[ \t]{0,24})
     """,
     re.VERBOSE,
 )
@@ -38,24 +37,17 @@ _SCHEME: Final = re.compile(
 )
 _NEXT_LINE: Final = re.compile(r"(?:\\?\r?\n|\\r\\n|\\n)[ \t]{0,40}(?=\\*[\"'])|(?:[>|][+-]?)\r?\n[ \t]{1,40}(?=\S)")
 _ENV_LINE: Final = re.compile(r"(?:^|[\n\r\"'`]|\\n|-e |--env |--set |ENV |export |setx? |\bARG |[+\-] ?|\$ )\s*\Z")
+_DIRECTIVE: Final = re.compile(r"(?:(?<![\w-])--?|(?:^|\s)(?:ENV|ARG|setx|set|export|config set)\s+)(?:[\w.-]{0,8})\Z")
+_APART: Final = re.compile(r"(?i)(?<![\w-])(api|access|secret|auth|private|client|bot|signing|license|encryption)[ ]\Z")
 _SHELL_NAME: Final = re.compile(r"[A-Z][A-Z0-9_]*\Z")
 
 
-def lowered(text: str) -> str:
-    """Return the text in lower case with every code point at its place."""
-    pieces: list[str] = []
-    for start in range(0, len(text), _PIECE):
-        piece = text[start : start + _PIECE]
-        low = piece.lower()
-        pieces.append(low if len(low) == len(piece) else piece.replace("\u0130", "I").lower())
-    return "".join(pieces)
-
-
-def assignment_findings(text: str, low: str) -> Iterator[SecretFinding]:
+def assignment_findings(document: Document) -> Iterator[SecretFinding]:
     """Yield values assigned to names that announce a secret."""
+    text = document.text
     done: set[int] = set()
     for stem in STEMS:
-        for at in occurrences(low, stem):
+        for at in document.places(stem):
             end = _name_end(text, at + len(stem))
             if end in done:
                 continue
@@ -65,9 +57,12 @@ def assignment_findings(text: str, low: str) -> Iterator[SecretFinding]:
             done.add(end)
             start = _name_start(text, at)
             name = text[start:end].strip(".-")
+            apart = _APART.search(text, max(0, start - 12), start) if len(name) <= 6 else None
+            if apart is not None:
+                start, name = apart.start(), f"{apart.group(1)}_{name}"
             kind = name_kind(name) if len(name) <= _LONGEST_NAME else None
             if kind is not None:
-                found = _judge(text, start, end, after, kind)
+                found = _judge(text, (start, end), name, after, kind)
                 if found is not None:
                     yield found
 
@@ -83,24 +78,38 @@ def _name_end(text: str, at: int) -> int:
     return at + len(piece) - len(piece.lstrip(_NAME))
 
 
-def _judge(text: str, start: int, end: int, after: re.Match[str], kind: str) -> SecretFinding | None:
-    name = text[start:end]
+def _judge(text: str, span: tuple[int, int], name: str, after: re.Match[str], kind: str) -> SecretFinding | None:
     separator = after.group("sep")
     position = after.end()
-    before = text[max(0, start - 12) : start]
-    if separator is None or (separator == ":" and before.rstrip(_NAME).endswith("//")):
+    before = text[max(0, span[0] - 12) : span[0]]
+    if separator is None:
+        return _directive(text, position, kind, name, before, flag=text.startswith("-", span[0]))
+    if separator == ":" and (before.endswith(":") or before.rstrip(_NAME).endswith("//")):
         return None
     if separator == ">":
         return _element(text, position, kind, name, before)
-    if separator in (",", "(", "==", "===", "!=", "!==", "|"):
+    if separator == "|":
+        literal = read_literal(text, position) if after.group("space") else None
+        return _finding(text, literal, kind, name) if literal is not None else None
+    if separator in (",", "(", "==", "===", "!=", "!=="):
         literal = read_literal(text, position)
-        if literal is None:
+        if literal is None or not literal.quoted or (separator == "," and after.group("quote") is None):
             return None
-        if separator == "|":
-            return _finding(text, literal, kind, name, strict=True)
-        if not literal.quoted or (separator == "," and after.group("quote") is None):
-            return None
-        return _finding(text, literal, kind, name, strict=separator != "(" or kind != kinds.PASSWORD)
+        return _finding(text, literal, kind, name, strict=separator == "," or kind != kinds.PASSWORD)
+    return _assigned(text, after, kind, name, before)
+
+
+def _directive(text: str, position: int, kind: str, name: str, before: str, *, flag: bool) -> SecretFinding | None:
+    """Judge `--token v`, `ENV TOKEN v`, `setx TOKEN v`: only a blank between name and value."""
+    if not (flag or _DIRECTIVE.search(before)) or kind == LOOSE:
+        return None
+    literal = read_literal(text, position, line=True)
+    return _finding(text, literal, kind, name, shell=True) if literal is not None else None
+
+
+def _assigned(text: str, after: re.Match[str], kind: str, name: str, before: str) -> SecretFinding | None:
+    separator = after.group("sep")
+    position = after.end()
     moved = _NEXT_LINE.match(text, position)
     position = moved.end() if moved is not None else position
     if text[position : position + 1] == "(" and text[position + 1 : position + 2] in "\"'\n ":
@@ -115,13 +124,16 @@ def _judge(text: str, start: int, end: int, after: re.Match[str], kind: str) -> 
         quote = read_literal(text, scheme.end(), line=line)
     if quote is None:
         return None
+    if before.endswith(("?", "&", "#")) and not quote.quoted:
+        cut = re.search(r"[&#]", text[quote.start : quote.end])
+        quote = Literal(quote.start, quote.start + cut.start(), "") if cut is not None else quote
     shell = line and _SHELL_NAME.match(name.rpartition(".")[2]) is not None
     return _finding(text, quote, kind, name, shell=shell)
 
 
 def _element(text: str, position: int, kind: str, name: str, before: str) -> SecretFinding | None:
     """Judge `<password>value</password>`."""
-    if not before.rstrip(_NAME).endswith(("<", ":")):
+    if not before.rstrip(_NAME).endswith(("<", ":", '="', "='")):
         return None
     close = text.find("<", position, position + 4096)
     if close < 0 or not text.startswith("</", close):
@@ -163,15 +175,14 @@ def acceptable(
     """
     if len(value) < 4 or len(value) > 8192 or is_dummy(value) or "[REDACTED" in value:
         return False
-    if not (quoted and kind == kinds.PASSWORD) and is_reference(value):
-        return False
-    if quoted and (is_reference(value) and not looks_random(value, 12)):
+    number = kind == kinds.PASSWORD and value.isdigit()
+    if not number and is_reference(value) and not (quoted and looks_random(value, 12)):
         return False
     if kind == LOOSE:
         return _loose(value, name, shell=shell)
     if kind == kinds.PASSWORD and not strict:
         return _password(value, quoted=quoted, shell=shell)
-    if kind == kinds.SECRET and passphrase_like(value):
+    if kind == kinds.SECRET and (passphrase_like(value) or (shell and password_like(value, quoted=False))):
         return True
     if " " in value and quoted:
         return False
@@ -192,6 +203,8 @@ def _loose(value: str, name: str, *, shell: bool) -> bool:
 def _password(value: str, *, quoted: bool, shell: bool) -> bool:
     if passphrase_like(value) and quoted:
         return True
+    if value.isdigit() and (quoted or shell):
+        return 6 <= len(value) <= 16
     if value.lower().startswith(("pass", "pwd", "self", "secret")) and not re.search(r"[^\w.]", value) and not quoted:
         return sum(c.isdigit() for c in value) >= 3
     if password_like(value, quoted=quoted or shell):

@@ -13,7 +13,7 @@ from ltmem_gui.domain.redaction.kinds import placeholder
 from ltmem_gui.domain.redaction.known import known_findings
 from ltmem_gui.domain.redaction.layer import layer_findings
 from ltmem_gui.domain.redaction.policy import RedactionPolicy
-from ltmem_gui.domain.redaction.spans import merge, outside, placeholders_of, replace
+from ltmem_gui.domain.redaction.spans import aligned, merge, outside, placeholders_of, replace
 from ltmem_gui.domain.redaction.values import is_dummy
 from ltmem_gui.domain.redaction.vendors import windows
 from ltmem_gui.domain.secrets import Redaction, SecretFinding
@@ -22,6 +22,7 @@ Engine = Callable[[str], Iterable[SecretFinding]]
 """A scanner beside our layer: returns findings in code points, kinds from our list."""
 
 DEFAULT_POLICY: Final = RedactionPolicy()
+_WHOLE_LINES: Final = frozenset((kinds.AUTH_HEADER, kinds.URL_PASSWORD))
 _MOST_PASSES: Final = 6
 _USERINFO: Final = re.compile(r"://[^\s/@]*:([^\s@]+)@")
 
@@ -63,7 +64,7 @@ def find_secrets(
     ]
     exact = list(known_findings(text, known)) if known else []
     kept = placeholders_of(text)
-    every = outside((*ours, *theirs, *extra, *exact), kept)
+    every = outside((aligned(text, f) for f in (*ours, *theirs, *extra, *exact)), kept)
     return merge(f for f in every if f.engine == kinds.KNOWN or not policy.keeps(f.kind, text[f.start : f.end]))
 
 
@@ -74,7 +75,7 @@ def _filtered(text: str, findings: Iterable[SecretFinding], ours: Sequence[Secre
         value = text[finding.start : finding.end]
         if is_dummy(value):
             continue
-        if "://" in value or "\n" in value or " " in value:
+        if finding.kind in _WHOLE_LINES or "://" in value or "\n" in value or " " in value:
             if any(finding.start <= own.start and own.end <= finding.end for own in ours):
                 continue
             userinfo = _USERINFO.search(value)

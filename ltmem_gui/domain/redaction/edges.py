@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from typing import Final
 
 _WORD: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
@@ -28,8 +29,12 @@ def free_left(text: str, start: int, *, glued: bool = False) -> bool:
     before = text[start - 1]
     if before not in _WORD:
         return True
-    if glued and before in "_-":
-        return True
+    if before in "_-":
+        if glued:
+            return True
+        rest = text[max(0, start - 16) : start].rstrip("_-")
+        if (not rest and start <= 16) or (rest and rest[-1] not in _WORD):
+            return True
     return _BEFORE.search(text, max(0, start - 16), start) is not None
 
 
@@ -133,9 +138,32 @@ def _is_number(digits: str, whole: str) -> bool:
     return "x" in whole or digits.isdecimal()
 
 
-def needs_decoding(text: str) -> bool:
-    """Tell whether a decoded view can show more than the text itself."""
-    return _ESCAPED_PRINTABLE.search(text) is not None if "\\" in text or "%" in text or "&#" in text else False
+_HIDING: Final = (
+    (re.compile(r"\\u00[2-7][0-9a-fA-F]"), "\\u00"),
+    (re.compile(r"\\/"), "\\/"),
+    (re.compile(r"%(?:2[bBdDfF]|3[dD]|5[fF])"), "%"),
+    (re.compile(r"&#"), "&#"),
+)
 
 
-_ESCAPED_PRINTABLE: Final = re.compile(r"\\u00[2-7][0-9a-fA-F]|\\/|%2[bBdDfF]|%3[dD]|%5[fF]|&#")
+def neighbourhoods(text: str, around: int) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a text, `around` characters to each side, where an escape hides a printable character."""
+    places = sorted(at for pattern, anchor in _HIDING for at in _places(text, pattern, anchor))
+    if not places:
+        return
+    left = max(0, places[0] - around)
+    right = places[0] + around
+    for at in places:
+        if at - around > right:
+            yield left, right
+            left = at - around
+        right = min(len(text), at + around)
+    yield left, right
+
+
+def _places(text: str, pattern: re.Pattern[str], anchor: str) -> Iterator[int]:
+    at = text.find(anchor)
+    while at >= 0:
+        if pattern.match(text, at) is not None:
+            yield at
+        at = text.find(anchor, at + 1)

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from ltmem_gui.domain.redaction import kinds
+from ltmem_gui.domain.redaction.document import Document, occurrences
 from ltmem_gui.domain.redaction.values import is_dummy
-from ltmem_gui.domain.redaction.vendors import occurrences
 from ltmem_gui.domain.secrets import SecretFinding
 
 _LONGEST: Final = 65_536
@@ -29,8 +29,9 @@ _WIREGUARD: Final = re.compile(
 _BASE64_PEM: Final = re.compile(r"LS0tLS1CRUdJTi[A-Za-z0-9+/_-]{30,}={0,2}")
 
 
-def key_findings(text: str, low: str) -> Iterator[SecretFinding]:
+def key_findings(document: Document) -> Iterator[SecretFinding]:
     """Yield the secret part of private keys; BEGIN and END lines stay."""
+    text = document.text
     for at in occurrences(text, "BEGIN "):
         yield from _pem(text, at)
     for at in occurrences(text, "Private-Lines: "):
@@ -38,7 +39,7 @@ def key_findings(text: str, low: str) -> Iterator[SecretFinding]:
     if '"kty' in text or '\\"kty' in text:
         yield from _jwk(text)
     for stem in ("privatekey", "presharedkey", "private_key", "preshared_key"):
-        for at in occurrences(low, stem):
+        for at in document.places(stem):
             match = _WIREGUARD.match(text, at)
             if match is not None and not is_dummy(match.group(1)):
                 yield SecretFinding(match.start(1), match.end(1), kinds.PRIVATE_KEY, kinds.LAYER)

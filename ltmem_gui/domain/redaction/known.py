@@ -13,9 +13,9 @@ from typing import Final
 from urllib.parse import quote, quote_plus
 
 from ltmem_gui.domain.redaction import kinds
+from ltmem_gui.domain.redaction.document import occurrences
 from ltmem_gui.domain.redaction.edges import DecodedView
 from ltmem_gui.domain.redaction.values import is_dummy, is_reference, random_share
-from ltmem_gui.domain.redaction.vendors import occurrences
 from ltmem_gui.domain.secrets import SecretFinding
 
 _SHORTEST: Final = 6

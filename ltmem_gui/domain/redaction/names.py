@@ -39,7 +39,7 @@ _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _COMPOUND: Final = re.compile(
     r"(api|app|access|auth|secret|private|client|account|encryption|signing|session|master|service|consumer|server"
     r"|user|admin|db|root|refresh|id|csrf|xsrf|bot|bearer|shared|storage|subscription|license|deploy|webhook|hmac|jwt"
-    r"|aes|ssh|gpg|pgp|pg|mysql|redis|smtp|ldap|my|web|hook|store|key|trust)"
+    r"|aes|ssh|gpg|pgp|pg|mysql|redis|smtp|ldap|my|web|hook|store|key|trust|identity|registry|personal|require|wpa)"
     r"(keys?|tokens?|secrets?|pass(?:word|wd|phrase|code)?|pwd)$"
 )
 _IGNORED_TAIL: Final = word_set(

@@ -7,15 +7,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from ltmem_gui.domain.redaction import kinds
+from ltmem_gui.domain.redaction.document import Document
 from ltmem_gui.domain.redaction.literals import read_literal
 from ltmem_gui.domain.redaction.values import is_dummy, is_reference, looks_random, password_like
-from ltmem_gui.domain.redaction.vendors import occurrences
 from ltmem_gui.domain.redaction.words import word_set
 from ltmem_gui.domain.secrets import SecretFinding
 
 _LINK: Final = (
-    r"(?:\s*(?:=|:|：|->|→|—|–)\s*|\s+(?:is|was|are|equals|to|be|should be|is now|still is|remains|called|reads"
-    r"|has been (?:changed|set|reset) to|(?:was |is )?(?:changed|set|reset|rotated|updated) to)[: ]\s*)"
+    r"(?:\s*(?:=|:|：|->|→|—|–)\s*"
+    r"|\s+(?:has been (?:changed|set|reset) to|(?:was |is )?(?:changed|set|reset|rotated|updated) to"
+    r"|is now|still is|should be|is|was|are|equals|to|be|remains|called|reads)[: ]\s*)"
 )
 _WORD: Final = re.compile(
     r"(?i)(?P<name>pass(?:word|phrase|code|wd)?|pwd|pw|secret(?: key)?|token"
@@ -47,7 +48,7 @@ _FOREIGN_STEMS: Final = (
 )
 _LOGIN: Final = re.compile(
     r"(?i)(?:log(?:ged)?[ -]?in|sign(?:ed)? in|credentials?|creds?|account|user(?:name)?)\b[^\n]{0,24}?[\s:=(`\"']"
-    r"([\w.@+-]{2,40})\s?[/:]\s?([^\s\"'`,;)]{6,64})"
+    r"([\w.@+-]{2,40})\s?[/:]\s?([^\s\"'`,;)/?]{6,64})"
 )
 _STEMS: Final = (
     "passw",
@@ -59,28 +60,29 @@ _STEMS: Final = (
     "key",
     "credential",
     "login",
-    " pw",
+    "pw",
     " pin",
     "pass ",
 )
 
 
-def prose_findings(text: str, low: str) -> Iterator[SecretFinding]:
+def prose_findings(document: Document) -> Iterator[SecretFinding]:
     """Yield secrets that a sentence names; the value must look like none of the words around."""
+    text = document.text
     done: set[int] = set()
     for stem in _STEMS:
-        for at in occurrences(low, stem):
+        for at in document.places(stem):
             yield from _after(text, at, done)
     for stem in ("password", "passphrase", "passcode", "api key", "token", "secret", "pwd"):
-        for at in occurrences(low, stem):
-            yield from _before(text, low, at)
+        for at in document.places(stem):
+            yield from _before(text, document.low, at)
     for stem in _FOREIGN_STEMS:
-        for at in occurrences(low, stem):
+        for at in document.places(stem):
             match = _FOREIGN.match(text, at, at + 60)
             if match is not None:
                 yield from _judge(text, match.end(), kinds.PASSWORD)
     for stem in ("log", "sign", "cred", "user", "account"):
-        for at in occurrences(low, stem):
+        for at in document.places(stem):
             yield from _login(text, at)
 
 
@@ -143,8 +145,9 @@ def prose_value(value: str, kind: str, *, direct: bool) -> bool:
     if len(value) < 6 or len(value) > 512 or is_dummy(value) or is_reference(value) or " " in value:
         return False
     if kind != kinds.PASSWORD or direct:
-        return looks_random(value, 12) and any(c.isdigit() for c in value)
-    return password_like(value, quoted=False) and any(c.isdigit() or c in "!@#$%^&*+?" for c in value)
+        return looks_random(value, 12) and (any(c.isdigit() for c in value) or looks_random(value, 20))
+    marked = any(c.isdigit() or c in "!@#$%^&*+?" for c in value)
+    return password_like(value, quoted=False) and (marked or looks_random(value, 10))
 
 
 def _before(text: str, low: str, at: int) -> Iterator[SecretFinding]:
@@ -174,5 +177,5 @@ def _login(text: str, at: int) -> Iterator[SecretFinding]:
         return
     value = match.group(2).rstrip(".,;:!?")
     strong = any(c.isdigit() for c in value) and any(c.isalpha() for c in value) and not is_reference(value)
-    if strong and not is_dummy(value) and (looks_random(value, 8) or re.search(r"[!@#$%^&*]", value)):
+    if strong and not is_dummy(value) and (looks_random(value, 8) or re.search(r"[!@#$%^&*]|[a-z]{4}\d{2,}$", value)):
         yield SecretFinding(match.start(2), match.start(2) + len(value), kinds.PASSWORD, kinds.LAYER)

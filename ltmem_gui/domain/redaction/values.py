@@ -30,10 +30,11 @@ _DUMMY: Final = re.compile(
     r"""
     ^[<\[({%]{1,2}[^<>\[\](){}%]*[>\])}%]{1,2}$              # <TOKEN>, [token], {token}, {{token}}, %TOKEN%
     | \$\{ | \$\( | \{\{ | \}\} | \#\{ | <% | %> | \$\[\[      # templates of any kind
-    | ^\$[A-Za-z_]\w*$ | ^\$env:\w+$ | ^%[A-Za-z_]\w*%?$ | ^@[A-Za-z_]\w*@$ | ^:[a-z_]+$
+    | ^\$[A-Z_][A-Z0-9_]*$ | ^\$[a-z_]+\d?$ | ^\$env:\w+$
+    | ^%[A-Za-z_]\w*%$ | ^%\(\w+\)[sd]$ | ^@[A-Za-z_]\w*@$ | ^:[a-z_]+$
     | ^\{[A-Za-z_][\w.\[\]"'!:]*\}$
     | \.\.\. | … | \*{3} | •{3} | ^\*+$ | _{5} | -{6} | x{6} | X{6} | 0{10} | \?{3}
-    | (?i:example|placeholder|redacted|changeme|replace[-_ ]?me|replace[-_ ]?with|insert[-_ ]your|randomstring|dummy)
+    | (?i:example|placeholder|redacted|changeme|replace[-_ ]?me|replace[-_ ]?with|insert[-_ ]your|randomstring|dummy|abcdefghij)
     | (?i:\b(?:your|my|the|some|fake|sample|test|any)[-_ .](?:\w+[-_ .])?
           (?:api|app|access|auth|secret|token|key|pass|password|client|private|credential|project|bearer|own)s?
           (?:[-_ .]|$|\w*key))
@@ -48,27 +49,57 @@ _SAME_RUN: Final = re.compile(r"(.)\1{7}")
 _REFERENCE: Final = re.compile(
     r"""
     ^(?:
-      [A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+\(?\)?,?  # settings.github_token
-      | [A-Za-z_$][\w$.:>-]*[\[({].*                                  # get(, environ[, Field{
-      | [&*!@^~]+[A-Za-z_][\w.]*                                      # &mut x, *ptr, !x
-      | (?:~|\.{1,2})?/[\w./@:+~-]*                                   # paths
-      | [A-Za-z]:[\\/].*
+      [A-Za-z_$][\w$.:>-]*[\[({].*                                    # get(, environ[, Field{
+      | [A-Za-z]:[\\/].*                                              # drives
+      | \w+/\d{8}/[\w-]+/\w+/(?:aws4|goog4)_request
       | (?:https?|ftp|file|ssh|s3|gs|arn|data|urn|mailto|vault|op|env|secret|ref|ssm|aws|gcp|kms|awssm|azurekv|exec|cmd)
         :[^\s]*
       | (?:sha(?:1|256|384|512)|md5|h1)[-:][A-Za-z0-9+/=]+            # digests
-      | [\^~>=<]{1,2}\s?v?\d[\w.*-]*                                  # versions
+      | [\^~>=<]{1,2}\s?v?\d+(?:\.[\dx*]+)*(?:-[a-z]+[\d.]*)?          # versions
       | v?\d+(?:\.\d+)+(?:[-+.]?[A-Za-z]*\d*)*                        # versions
       | -?\d+(?:\.\d+)?(?:[smhdkKMGTB%]|ms|px|em)?                    # numbers
       | \d{4}-\d\d-\d\d(?:[T ].*)?
       | [\w.+-]+@[\w-]+\.[\w.-]+                                      # mail addresses
-      | \.[A-Za-z_][\w.]*                                             # .field
     )$
     """,
     re.VERBOSE | re.DOTALL,
 )
+_REFERENCE_OF_WORDS: Final = re.compile(
+    r"""
+    ^(?:
+      \(?[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+\(?\)?,?  # settings.github_token
+      | [&*!@^~]+[A-Za-z_][\w.]*                                      # &mut x, *ptr, !x
+      | (?:~|\.{1,2})?/[\w./@:+~-]*                                   # paths
+      | \.[A-Za-z_][\w.]*                                             # .field
+    )$
+    """,
+    re.VERBOSE,
+)
+_SHORT_WORDS: Final = word_set(
+    """
+    arch arrow auth back batch bind block body book bool boot bound brand break brief build bulk call card
+    cart cast chain chart chat check chunk class clean clear click clock clone cloud cluster cold cost count
+    craft cross crypt curl cycle dark dash draft draw drop dump edit empty exec exit fact fast fetch fetch
+    field file fill find first flag flat flow font fork form frame free front full func glob grant grid group
+    guard guest hand hard hash head heap help hint hold home hook host html http https input item jobs join
+    json just kind label last lazy left lend level light limit line link list load local lock logs long loop
+    main mark mask match math mega merge mesh meta mind mock month mount mult name need nest next node note
+    null numb only open pack page pair park pars part pass past patch path perm ping pipe plan plug point poll
+    port post prev print probe proc prod proxy push quick rank raw read real rest right ring role root rows
+    rule runs safe save scan scope script search seed self send sent shard shell shift ship short show sign
+    sing size skip slot snap sock socks soft sort span spec split stack staff stage star start stat step stop
+    store strict string strip style swap switch sync table tail task tech term test text than that their them
+    then thing this thread tick time toml topic track train trim true trust turn type unit user utils vals
+    vault view visit wait walk warm watch when width wind with word work wrap write yaml year zone tiger stone
+    world north south black white green spring earth plant horse grass cloud storm frost bird fish wolf hawk
+    lamp ship sand snow salt rock rain park mint
+    """
+)
 _SEGMENT: Final = re.compile(r"[A-Za-z0-9]+")
-_WORD: Final = re.compile(r"(?:[A-Z]+|[A-Z]?[a-z]+)\d{0,4}|\d+|\d{1,4}[a-z]{1,3}|v\d+\w?")
-_CAMEL: Final = re.compile(r"(?:[A-Z]?[a-z]{3,}|[A-Z]{2,5}|[A-Z][a-z]{1,2}(?=[A-Z]|$))+\d{0,3}")
+_WORD: Final = re.compile(r"(?:[A-Z]+|[A-Z]?[a-z]+)\d{0,4}")
+_SHORT: Final = re.compile(r"\d{1,4}[a-z]{1,3}|v\d+\w?")
+_DIGITS: Final = re.compile(r"\d+")
+_HUMP: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _GROUPS: Final = re.compile(r"[A-Za-z0-9]{4}(?:[ -][A-Za-z0-9]{4}){2,7}")
 _VOWELS: Final = frozenset("aeiouyAEIOUY")
@@ -88,6 +119,8 @@ def is_dummy(value: str) -> bool:
     low = stripped.lower()
     if len(stripped) < 4 or low in _DUMMY_WORDS or low.rstrip("0123456789!.") in _DUMMY_WORDS:
         return True
+    if low.startswith(("123456", "abcdef", "qwerty")) and len(low) <= 10:
+        return True
     if _DUMMY.search(stripped):
         return True
     if _SAME_RUN.search(stripped) and len(stripped) < 120:
@@ -98,7 +131,9 @@ def is_dummy(value: str) -> bool:
 @lru_cache(maxsize=8192)
 def is_reference(value: str) -> bool:
     """Tell whether an unquoted value names something else: code, a path, an address, a version, a number."""
-    return _REFERENCE.match(value) is not None
+    if _REFERENCE.match(value) is not None:
+        return True
+    return _REFERENCE_OF_WORDS.match(value) is not None and (random_share(value) < 0.7 or len(value) < 8)
 
 
 def entropy(value: str) -> float:
@@ -109,15 +144,25 @@ def entropy(value: str) -> float:
 
 def is_wordlike(segment: str) -> bool:
     """Tell whether a run of letters and digits reads as a word, a number or a camelCase name."""
-    if not (_WORD.fullmatch(segment) or _CAMEL.fullmatch(segment)):
-        return False
-    letters = segment.rstrip("0123456789")
-    if len(letters) <= 4 or segment.isdigit():
+    if segment.isdigit() or _SHORT.fullmatch(segment):
         return True
-    if _CONSONANTS.search(letters):
+    humps = _HUMP.findall(segment)
+    letters = sum(map(len, humps))
+    if _WORD.fullmatch(segment):
+        return letters <= 4 or _pronounceable(humps[0])
+    digits = len(segment) - letters
+    if len(_DIGITS.findall(segment)) > 2 or digits * 3 > len(segment):
         return False
+    spoken = sum(len(hump) for hump in humps if len(hump) >= 4 and not hump.isupper() and _pronounceable(hump))
+    return spoken >= (0.6 if digits else 0.4) * letters
+
+
+def _pronounceable(letters: str) -> bool:
+    """Tell whether letters can be a word: short ones need two vowels, or are known."""
+    if len(letters) <= 5:
+        return sum(char in "aeiou" for char in letters.lower()) >= 2 or letters.lower() in _SHORT_WORDS
     vowels = sum(char in _VOWELS for char in letters)
-    return 0.2 <= vowels / len(letters) <= 0.8
+    return 0.2 <= vowels / len(letters) <= 0.8 and _CONSONANTS.search(letters) is None
 
 
 def random_share(value: str) -> float:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ltmem_gui.domain.redaction import kinds
+from ltmem_gui.domain.redaction.document import PIECE, Document, occurrences
 from ltmem_gui.domain.redaction.edges import free_left
 from ltmem_gui.domain.redaction.values import is_dummy, looks_random, random_share
 from ltmem_gui.domain.secrets import SecretFinding
@@ -62,7 +63,7 @@ PREFIXED: Final = (
     _rule(kinds.CLOUD_KEY, "dop_v1_ doo_v1_ dor_v1_", _X + "{40,}", size=64),
     _rule(kinds.CLOUD_KEY, "HRKU- nfp_ nfc_ nfo_ nfb_", _W + "{30,}"),
     _rule(kinds.CLOUD_KEY, "dapi dkea dose", r"[0-9a-f]{32}(?:-\d)?(?![0-9A-Za-z])"),
-    _rule(kinds.CLOUD_KEY, "pscale_tkn_ pscale_pw_ pscale_oauth_ pscale_otkn_", r"[A-Za-z0-9_=.-]{24,}"),
+    _rule(kinds.CLOUD_KEY, "pscale_tkn_ pscale_pw_ pscale_oauth_ pscale_otkn_", r"[A-Za-z0-9_.-]{24,}"),
     _rule(kinds.CLOUD_KEY, "vcp_ vci_ vca_ vcr_", _A + "{24,}", strict=True),
     _rule(kinds.CLOUD_KEY, "sbp_ sb_secret_ napi_ rnd_ fo1_ rlwy_", _W + "{20,}", strict=True),
     _rule(kinds.CLOUD_KEY, "fm1r_ fm1a_ fm2_ fm1_", r"[A-Za-z0-9+/=,_-]{40,}"),
@@ -81,7 +82,7 @@ PREFIXED: Final = (
     _rule(kinds.PRIVATE_KEY, "xprv yprv zprv", r"[1-9A-HJ-NP-Za-km-z]{100,}"),
     # forges
     _rule(kinds.GITHUB_TOKEN, "ghp_ gho_ ghu_ ghs_ ghr_", _A + "{20,255}", size=36),
-    _rule(kinds.GITHUB_TOKEN, "github_pat_", r"\w{22,255}", size=82),
+    _rule(kinds.GITHUB_TOKEN, "github_pat_", "[A-Za-z0-9_]{22,255}", size=82),
     _rule(
         kinds.GITLAB_TOKEN,
         "glpat- glptt- gldt- glrt- glrtr- glcbt- glft- glsoat- glagent- glimt- gloas- glffct- glwt- GR1348941",
@@ -113,7 +114,7 @@ PREFIXED: Final = (
     _rule(kinds.PAYMENT_KEY, "FLWSECK- FLWSECK_TEST- rzp_live_ rzp_test_", r"[A-Za-z0-9-]{12,}"),
     _rule(kinds.PAYMENT_KEY, "access_token$", r"(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}"),
     _rule(kinds.PAYMENT_KEY, "access-production- access-sandbox- access-development-", _UUID),
-    _rule(kinds.PAYMENT_KEY, "pdl_live_apikey_ pdl_sdbx_apikey_ xnd_production_ xnd_development_", r"\w{30,}"),
+    _rule(kinds.PAYMENT_KEY, "pdl_live_apikey_ pdl_sdbx_apikey_ xnd_production_ xnd_development_", "[A-Za-z0-9_]{30,}"),
     _rule(kinds.PAYMENT_KEY, "duffel_test_ duffel_live_ shippo_live_ shippo_test_", _W + "{36,}"),
     _rule(kinds.PAYMENT_KEY, "EZAK EZTK", _A + "{50,}"),
     _rule(kinds.API_KEY, "SG.", _W + r"{14,26}\.[A-Za-z0-9_-]{36,60}"),
@@ -127,7 +128,7 @@ PREFIXED: Final = (
     _rule(kinds.PACKAGE_TOKEN, "pypi-", _W + "{40,}"),
     _rule(kinds.PACKAGE_TOKEN, "rubygems_", _X + "{40,}", size=48),
     _rule(kinds.PACKAGE_TOKEN, "oy2", "[a-z0-9]{43}(?![a-z0-9])"),
-    _rule(kinds.PACKAGE_TOKEN, "cio", _A + "{32}(?![A-Za-z0-9_-])", strict=True),
+    _rule(kinds.PACKAGE_TOKEN, "cio", _A + "{32}(?![A-Za-z0-9])", strict=True),
     _rule(
         kinds.PACKAGE_TOKEN,
         "dckr_pat_ dckr_oat_ jsrp_ CLOJARS_ packagist_ort_ packagist_uut_ packagist_ack_",
@@ -186,21 +187,22 @@ MARKED: Final = (
     Marked(kinds.CLOUD_KEY, "+ASb", 44, re.compile(r"[A-Za-z0-9+/]{30,44}\+ASb[A-Za-z0-9+/=]{5,}")),
     Marked(kinds.CLOUD_KEY, "JQQJ99", 60, re.compile(r"[A-Za-z0-9]{40,60}JQQJ99[A-Za-z0-9]{20,44}")),
     Marked(kinds.CLOUD_KEY, "AzSe", 50, re.compile(r"[A-Za-z0-9+/]{40,50}AzSe[A-Za-z0-9+/=]{5,}")),
-    Marked(kinds.API_KEY, "T3BlbkFJ", 130, re.compile(r"(?:sk-)?[A-Za-z0-9_-]{20,130}T3BlbkFJ[A-Za-z0-9_-]{16,}")),
+    Marked(kinds.API_KEY, "T3BlbkFJ", 130, re.compile(r"sk-[A-Za-z0-9_-]{16,130}T3BlbkFJ[A-Za-z0-9_-]{16,}")),
     Marked(kinds.PAYMENT_KEY, "-X", 40, re.compile(r"FLWSECK(?:_TEST)?-[a-z0-9]{12,40}-X")),
 )
 
 _DISCORD: Final = re.compile(r"[MNO][A-Za-z0-9_-]{22,28}\.[A-Za-z0-9_-]{5,7}\.[A-Za-z0-9_-]{27,40}(?![A-Za-z0-9_.-])")
-_MAILGUN: Final = re.compile(r"(?<![0-9a-f-])[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![0-9a-f-])")
+_MAILGUN: Final = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![0-9a-f-])")
 _ASANA: Final = re.compile(r"(?<![\w/.])[12]/\d{12,17}(?:/\d{12,17})?:[0-9a-f]{32}(?![0-9a-f])")
-_SHORTEST_WORD: Final = 10
-_WINDOW: Final = 65_536
+_SHAPED: Final = ((_DISCORD, kinds.CHAT_TOKEN), (_MAILGUN, kinds.API_KEY), (_ASANA, kinds.API_KEY))
+_SHAPED_FROM: Final = 44
 _OVERLAP: Final = 1_024
 
 
-def vendor_findings(text: str) -> Iterator[SecretFinding]:
+def vendor_findings(document: Document) -> Iterator[SecretFinding]:
     """Yield tokens that tell their maker by themselves; spans may overlap."""
-    long_words = _long_words(text)
+    text = document.text
+    long_words = " ".join(document.long_words)
     for rule in PREFIXED:
         for anchor in rule.anchors:
             if anchor in long_words:
@@ -208,19 +210,16 @@ def vendor_findings(text: str) -> Iterator[SecretFinding]:
     for mark in MARKED:
         if mark.mark in long_words:
             yield from _marked(text, mark)
-    for pattern, kind in ((_DISCORD, kinds.CHAT_TOKEN), (_MAILGUN, kinds.API_KEY), (_ASANA, kinds.API_KEY)):
-        for start, end in windows(text, pattern):
-            if free_left(text, start) and not is_dummy(text[start:end]) and random_share(text[start:end]) >= 0.5:
-                yield SecretFinding(start, end, kind, kinds.LAYER)
+    longest = " ".join([word for word in document.long_words if len(word) >= _SHAPED_FROM])
+    for pattern, kind in _SHAPED:
+        if pattern.search(longest) is not None:
+            yield from _shaped(text, pattern, kind)
 
 
-def _long_words(text: str) -> str:
-    """Return what can hold an anchor at all, so that most rules are settled by one look at a tenth of the text."""
-    words: list[str] = []
-    for start in range(0, len(text), _WINDOW):
-        piece = text[start : start + _WINDOW + _OVERLAP]
-        words += [word for word in piece.split() if len(word) >= _SHORTEST_WORD]
-    return " ".join(words)
+def _shaped(text: str, pattern: re.Pattern[str], kind: str) -> Iterator[SecretFinding]:
+    for start, end in windows(text, pattern):
+        if free_left(text, start) and not is_dummy(text[start:end]) and random_share(text[start:end]) >= 0.5:
+            yield SecretFinding(start, end, kind, kinds.LAYER)
 
 
 def windows(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int]]:
@@ -230,7 +229,7 @@ def windows(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int]]:
     """
     position, size = 0, len(text)
     while position < size:
-        stop = position + _WINDOW
+        stop = position + PIECE
         reach = min(size, stop + _OVERLAP)
         following = stop
         for match in pattern.finditer(text, position, reach):
@@ -239,14 +238,6 @@ def windows(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int]]:
             following = max(stop, match.end())
             yield match.span()
         position = following
-
-
-def occurrences(text: str, anchor: str) -> Iterator[int]:
-    """Yield where a literal stands, overlapping ones too."""
-    position = text.find(anchor)
-    while position >= 0:
-        yield position
-        position = text.find(anchor, position + 1)
 
 
 def _prefixed(text: str, rule: Prefixed, anchor: str) -> Iterator[SecretFinding]:
