@@ -115,7 +115,10 @@ class Group:
         """Return the folder of `applies_to: cwd=…`, empty without it."""
         value = self.value_of("applies_to")
         at = value.find("cwd=")
-        return value[at + 4 :].partition("; reuse_rule=")[0].partition(";")[0].strip() if at >= 0 else ""
+        if at < 0:
+            return ""
+        until = "; reuse_rule=" if "; reuse_rule=" in value else ";"
+        return value[at + 4 :].partition(until)[0].strip()
 
     @property
     def entries_by_claim(self) -> dict[int, tuple[CitationEntry, ...]]:

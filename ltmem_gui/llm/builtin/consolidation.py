@@ -32,13 +32,12 @@ from ltmem_gui.llm.builtin.consolidation_groups import (
 )
 from ltmem_gui.llm.builtin.consolidation_merge import Living, merge_group, note_text, refused_lines
 from ltmem_gui.llm.builtin.consolidation_raw import clean_line
-from ltmem_gui.llm.builtin.consolidation_summary import render_summary
+from ltmem_gui.llm.builtin.consolidation_summary import NOTE_TAG, render_summary
 from ltmem_gui.pipeline.ports import ConsolidationRequest, Proposal
 
 MEMORY_FILE = "MEMORY.md"
 SUMMARY_FILE = "memory_summary.md"
 NOTES_TITLE = "Ad-hoc notes"
-NOTE_TAG = "[ad-hoc note]"
 _NOTE_TIME = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2})-([0-9]{2})-([0-9]{2})")
 
 

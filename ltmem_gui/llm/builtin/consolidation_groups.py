@@ -103,9 +103,9 @@ def derive_groups(outputs: Iterable[StageOneOutput], inputs: Mapping[str, bytes]
         if file is None:
             continue
         raw = read_raw_memory(output.raw_memory)
-        cwd = output.cwd if normal_cwd(output.cwd) else raw.fields.get("cwd", "")
+        cwd = one_line(output.cwd if normal_cwd(output.cwd) else raw.fields.get("cwd", ""), 400)
         key = normal_cwd(cwd)
-        group = groups.setdefault(key, DerivedGroup(key, one_line(cwd.strip(), 400) if key else "unknown"))
+        group = groups.setdefault(key, DerivedGroup(key, cwd if key else "unknown"))
         tasks = raw.tasks or (RawTask("", "", ()),)
         for ordinal, task in enumerate(tasks):
             _add_task(group, output, ordinal, task, _keywords(raw.keywords, task, group.cwd), file, raw.fields)

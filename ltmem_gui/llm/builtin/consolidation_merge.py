@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from ltmem_gui.domain.citations import CitationEntry, ParsedCitations, unique_ids
 from ltmem_gui.domain.memory_document import (
+    KNOWLEDGE,
     SECTION_ORDER,
     Bullet,
     FileReference,
@@ -29,6 +30,7 @@ from ltmem_gui.llm.builtin.consolidation_claims import Claim, ClaimIndex, Statem
 from ltmem_gui.llm.builtin.consolidation_groups import MAX_KEYWORDS, SUMMARIES, DerivedGroup, DerivedTask, date_of
 
 NOTE_LENGTH = 72
+REUSE_RULE = "reuse_rule=this folder and its subfolders; elsewhere check first"
 STRUCK_NOTE = "removed by hand"
 _NEWEST, _OLDER = "newest of {} that disagree", "older"
 _DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -89,7 +91,7 @@ def merge_group(old: Group | None, derived: DerivedGroup | None, title: str, liv
     _place_new(draft, source.claims, living)
     _mark_disagreements(draft, source.claims)
     kept = [rows for rows in draft.sections.values() if rows]
-    if not draft.tasks and not kept:
+    if not draft.tasks and not kept and not _is_by_hand(old):
         return None
     sections, cited = _number(draft, source.claims, old, living)
     threads = [thread for thread, _ in draft.number_of]
@@ -103,10 +105,17 @@ def merge_group(old: Group | None, derived: DerivedGroup | None, title: str, liv
     return Group(title, header, tuple(draft.tasks), sections, cited)
 
 
+def _is_by_hand(old: Group | None) -> bool:
+    """Tell whether a block holds lines of a person and nothing that was learnt from a session."""
+    return old is not None and any(
+        not line.startswith(("scope:", "applies_to:")) for line in old.header if line.strip()
+    )
+
+
 def _header(group: DerivedGroup, title: str) -> tuple[str, ...]:
     return (
         f"scope: work in {title}: how this person wants it done, what is known to hold there, what went wrong before",
-        f"applies_to: cwd={group.cwd}; reuse_rule=this folder and its subfolders; elsewhere check first",
+        f"applies_to: cwd={group.cwd}; {REUSE_RULE}",
     )
 
 
@@ -116,12 +125,14 @@ def _header(group: DerivedGroup, title: str) -> tuple[str, ...]:
 def _place_tasks(draft: _Draft, old: Group | None, derived: DerivedGroup, living: Living) -> None:
     """Keep the tasks that are there in their order, then add the new ones; tasks of one title are one task."""
     waiting = list(derived.tasks)
-    ours = old is not None and bool(old.entries_by_claim)
+    ours = old is not None and REUSE_RULE in old.value_of("applies_to")
     for task in old.tasks if old else ():
         kept = _own_task(draft, task, waiting) if ours else _foreign_task(draft, task, waiting, living)
         if kept is not None:
             draft.tasks.append(kept)
             draft.renumbered[task.number] = len(draft.tasks)
+        elif ours and task.extra:
+            draft.sections.setdefault(KNOWLEDGE, []).append(_Row(Loose(task.extra)))
     waiting = [task for task in waiting if _plain(_file_line(task)) not in living.refused]
     while waiting:
         draft.tasks.append(_take_all(draft, waiting[0].title, waiting, ()))

@@ -181,7 +181,7 @@ class _Body:
 def _plain(lines: list[str], tasks: tuple[RawTask, ...]) -> tuple[RawTask, ...]:
     """Take paragraphs as knowledge where there is no bullet at all."""
     texts = [clean_line(line) for line in lines if line.strip() and not line.lstrip().startswith(("#", "<", "---"))]
-    texts = [text for text in texts if text.partition(":")[0] not in _FIELDS and not _LABEL.match(text)]
+    texts = [text for text in texts if text and text.partition(":")[0] not in _FIELDS and not _LABEL.match(text)]
     if not texts:
         return tasks
     first = tasks[0] if tasks else RawTask("", "", ())

@@ -7,6 +7,7 @@ of `MEMORY.md`; only a person's own lines of the first three sections are taken 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -29,6 +30,9 @@ MAX_PREFERENCES, PREFERENCE_BYTES = 30, 3_000
 MAX_TIPS, TIP_BYTES = 15, 1_600
 _PROFILE_START = "Works on "
 _MAX_NAMES = 40
+_NOWHERE = ("", "unknown", "any")
+_COUNT = re.compile(r"[0-9]+ projects")
+NOTE_TAG = "[ad-hoc note]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +78,7 @@ def render_summary(document: Document, *, existing: str, before: Document) -> st
     `existing` is the file that is there; its lines that say what `before` (the `MEMORY.md` that is there) or
     `document` says are ours, the others a person's.
     """
-    known = [Statement(text) for text in _texts((*before.groups, *document.groups))]
-    own = _own_lines(existing, known)
+    own = _own_lines(existing, (*before.groups, *document.groups))
     groups = document.groups
     lines = [VERSION_LINE, "", PROFILE, "", *_profile(groups), *own[PROFILE]]
     preferences = _collect(groups, (PREFERENCES,))
@@ -111,37 +114,52 @@ def _all_bullets(group: Group) -> list[Bullet]:
     return [item for section in group.sections for item in section.items if isinstance(item, Bullet)]
 
 
-def _own_lines(existing: str, known: Sequence[Statement]) -> dict[str, list[str]]:
+def _own_lines(existing: str, groups: Sequence[Group]) -> dict[str, list[str]]:
     """Return the lines a person wrote, by heading; nothing of a file with a wrong first line."""
     own: dict[str, list[str]] = {PROFILE: [], f"## {PREFERENCES}": [], GENERAL_TIPS: []}
     lines = existing.split("\n")
     if lines[0] != VERSION_LINE:
         return own
-    by_key: dict[tuple[str, ...], list[Statement]] = {}
-    for statement in known:
-        by_key.setdefault(statement.key, []).append(statement)
+    ours = _Ours(groups, next((line for line in lines if line.startswith(_PROFILE_START)), ""))
     current = ""
     for line in lines[1:]:
         if line.startswith("## "):
             current = line.strip()
-        elif current in own and line.strip() and not _is_ours(line, by_key):
+        elif current in own and line.strip() and not ours.wrote(line):
             own[current].append(line)
     return own
 
 
-def _is_ours(line: str, by_key: dict[tuple[str, ...], list[Statement]]) -> bool:
-    if line.startswith(_PROFILE_START):
-        return True
-    text = split_reference(line.removeprefix("- "))[0]
-    for candidate in (text, text.rpartition(" (")[0]):
-        statement = Statement(candidate)
-        if candidate and any(same(statement, other) for other in by_key.get(statement.key, ())):
+class _Ours:
+    """Tell the lines of an earlier summary of ours from a person's.
+
+    Ours say what a block says or said, or end with the projects they were found in. The projects come from the blocks
+    and from the profile of that summary, so that what was forgotten since is known as ours too.
+    """
+
+    def __init__(self, groups: Sequence[Group], profile: str) -> None:
+        self._by_key: dict[tuple[str, ...], list[Statement]] = {}
+        for text in _texts(groups):
+            statement = Statement(text)
+            self._by_key.setdefault(statement.key, []).append(statement)
+        named = profile.partition(": ")[2].removesuffix(".").split(", ")
+        self._titles = {group.title for group in groups} | set(named)
+
+    def wrote(self, line: str) -> bool:
+        """Tell whether a line is ours."""
+        text = split_reference(line.removeprefix("- "))[0]
+        if line.startswith(_PROFILE_START) or text.startswith(NOTE_TAG):
             return True
-    return False
+        said, _, where = text.removesuffix(")").rpartition(" (")
+        names = where.partition("; said ")[0]
+        if said and (_COUNT.fullmatch(names) or all(name in self._titles for name in names.split(", "))):
+            return True
+        statement = Statement(text)
+        return any(same(statement, other) for other in self._by_key.get(statement.key, ()))
 
 
 def _profile(groups: Sequence[Group]) -> list[str]:
-    names = sorted((group.title for group in groups if group.cwd), key=str.casefold)
+    names = sorted((group.title for group in groups if group.cwd not in _NOWHERE), key=str.casefold)
     if not names:
         return []
     more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
@@ -165,7 +183,7 @@ def _collect(groups: Sequence[Group], sections: tuple[str, ...]) -> list[_Line]:
 
 
 def _rank(line: _Line) -> int:
-    return 1 if line.text.startswith("[ad-hoc note]") else 0
+    return 1 if line.text.startswith(NOTE_TAG) else 0
 
 
 def _merge_line(
@@ -232,7 +250,7 @@ def _index(groups: Sequence[Group], level: _Level, shown_above: Collection[str])
 
 
 def _scope(group: Group) -> str:
-    return group.cwd if group.cwd not in ("", "unknown", "any") else group.title
+    return group.cwd if group.cwd not in _NOWHERE else group.title
 
 
 def _topic(group: Group, task: Task, level: _Level, shown_above: Collection[str]) -> list[str]:
