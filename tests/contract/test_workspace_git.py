@@ -216,6 +216,18 @@ def test_reading_runs_nothing_and_writes_nothing(tmp_path: Path) -> None:
     assert not trap.exists()
 
 
+def test_a_missing_object_is_never_fetched(tmp_path: Path) -> None:
+    root = lay(tmp_path / "m", {"MEMORY.md": b"x\n"})
+    baseline.reset(root, clock=clock)
+    trap = tmp_path / "trap"
+    with (root / ".git/config").open("a") as config:
+        config.write(f"[core]\n\tsshCommand = touch {trap};\n\trepositoryformatversion = 1\n")
+        config.write('[extensions]\n\tpartialClone = far\n[remote "far"]\n\turl = ssh://h/x\n\tpromisor = true\n')
+    shutil.rmtree(root / ".git/objects/pack")
+    assert read(root).baseline is None
+    assert not trap.exists()
+
+
 def test_a_baseline_of_codex_with_history_is_read(tmp_path: Path) -> None:
     root = lay(tmp_path / "m", {"a.md": b"a\n"})
     plain_git(root, "init", "-q", "-b", "master")

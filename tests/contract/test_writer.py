@@ -8,6 +8,7 @@ import os
 import pickle
 import subprocess
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,12 +26,17 @@ from ltmem_gui.domain.errors import (
     LockBusy,
     RefusedError,
     StalePlan,
+    UsageError,
     WorkspaceMoved,
     WrongDigest,
 )
+from ltmem_gui.workspace import baseline as git_baseline
+from ltmem_gui.workspace import disk, steps, transaction
+from ltmem_gui.workspace.git_program import GitFailed
 from ltmem_gui.workspace.locking import RootLocks
 from ltmem_gui.workspace.reader import read
 from ltmem_gui.workspace.steps import Faults
+from ltmem_gui.workspace.transaction import Transaction
 from ltmem_gui.workspace.writer import Writer
 from tests.helpers.git_workspace import NOW, clock, grant_for, make_plan, select_all, this_owner, tree
 from tests.helpers.git_world import WANTED, World
@@ -226,15 +232,50 @@ def test_the_lock_names_its_holder_and_holds_for_any_data_folder(world: World) -
     world.writer().apply(grant_for(plan))
 
 
-def test_a_lost_lease_takes_everything_back(world: World) -> None:
+def test_a_lost_lease_takes_everything_back_before_the_baseline_is_touched(world: World) -> None:
     before, baseline = tree(world.root), read(world.root).baseline
     plan = world.plan()
-    world.ledger.stolen = True
+    reached: list[Step] = []
+
+    class Thief(Faults):
+        def __call__(self, step: Step) -> None:
+            reached.append(step)
+            world.ledger.stolen = step is Step.OWNERSHIP
+
     with pytest.raises(LeaseLost):
-        world.writer().apply(grant_for(plan))
+        Writer(world.home, **{**world.parts(), "faults": Thief("")}).apply(grant_for(plan))
+    assert reached[-1] is Step.OWNERSHIP
     assert tree(world.root) == before
     assert read(world.root).baseline == baseline
     assert world.ledger.recorded(plan.digest) is None
+    assert world.ledger.calls[-1] == "release"
+
+
+def test_a_heart_that_fails_takes_everything_back(world: World) -> None:
+    before = tree(world.root)
+    tried = threading.Event()
+
+    def failing(claim: object) -> bool:
+        tried.set()
+        raise RuntimeError("database locked")
+
+    def refused(claim: object) -> bool:
+        tried.set()
+        return False
+
+    class Slow(Faults):
+        def __call__(self, step: Step) -> None:
+            if step is Step.OWNERSHIP:
+                assert tried.wait(5)
+                time.sleep(0.05)
+
+    for beat, error in ((failing, RuntimeError), (refused, LeaseLost)):
+        tried.clear()
+        world.ledger.heartbeat = beat  # pyright: ignore[reportAttributeAccessIssue]
+        writer = Writer(world.home, **{**world.parts(), "faults": Slow("")}, heartbeat_seconds=0.01)
+        with pytest.raises(error):
+            writer.apply(grant_for(world.plan()))
+        assert tree(world.root) == before
 
 
 def test_a_ledger_that_fails_takes_everything_back(world: World) -> None:
@@ -360,3 +401,80 @@ def test_new_contents_and_the_journal_are_synced_before_anything_is_renamed(
     assert any("/new/" in str(path) and world.root in path.parents for path in synced)
     assert any(path.name.startswith("journal.json") for path in synced)
     assert str(world.root) in events[first:]
+
+
+def test_a_step_that_cannot_be_taken_back_names_the_way_out(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = world.plan()
+
+    def full(self: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Transaction, "roll_back", full)
+    with pytest.raises(InputError, match="could not be restored") as caught:
+        world.writer("write@2:eio").apply(grant_for(plan))
+    assert f"recover --roll-back --digest {plan.digest}" in caught.value.remedy
+    monkeypatch.undo()
+    (operation,) = world.recovery().pending()
+    assert (operation.digest, operation.step) == (plan.digest, "write")
+    world.recovery().roll_back(plan.digest)
+
+
+def test_an_undo_of_the_writer_needs_no_space(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The old files are kept by name, so a full disk does not keep them from coming back."""
+    before = tree(world.root)
+
+    class Full(Faults):
+        def __call__(self, step: Step) -> None:
+            if step is Step.RECORD:
+                monkeypatch.setattr(disk, "write_new", lambda *a, **k: pytest.fail("wrote while restoring"))
+                monkeypatch.setattr(transaction, "write_new", lambda *a, **k: pytest.fail("wrote while restoring"))
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(InputError, match="as it was"):
+        Writer(world.home, **{**world.parts(), "faults": Full("")}).apply(grant_for(world.plan()))
+    assert tree(world.root) == before
+
+
+def test_a_git_that_fails_takes_everything_back(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, baseline = tree(world.root), read(world.root).baseline
+
+    def failing(*args: object) -> str:
+        raise GitFailed("fast-import", 128, "fatal: disk")
+
+    monkeypatch.setattr(git_baseline, "build", failing)
+    with pytest.raises(InputError, match="fatal: disk") as caught:
+        world.writer().apply(grant_for(world.plan()))
+    assert caught.value.where == str(world.root)
+    assert (tree(world.root), read(world.root).baseline) == (before, baseline)
+
+
+def test_a_plan_without_a_baseline_leaves_git_alone(world: World) -> None:
+    baseline = read(world.root).baseline
+    receipt = world.writer().apply(grant_for(world.plan(baseline=False, watermark=None)))
+    assert read(world.root).baseline == baseline
+    assert (receipt.baseline_commit, receipt.watermark_after) == (None, None)
+
+
+def test_a_missing_folder_that_no_effect_creates_is_refused(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    with pytest.raises(RefusedError, match="does not create it"):
+        world.writer().apply(grant_for(world.plan({"MEMORY.md": b"x\n"}, layout=False)))
+    assert not world.root.exists()
+    assert world.ledger.calls[-1] == "release"
+
+
+def test_a_plan_without_a_base_is_refused(world: World) -> None:
+    plan = world.plan().model_copy(update={"base": None}).sealed()
+    with pytest.raises(WrongDigest):
+        world.writer().apply(grant_for(plan))
+
+
+def test_faults_are_only_for_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LTMEM_FAULT", "write:eio")
+    with pytest.raises(OSError, match="fault at write"):
+        Faults()(Step.WRITE)
+    monkeypatch.setattr(steps, "_is_test_ground", lambda: False)
+    Faults()(Step.WRITE)
+    for wish in ("nothing:eio", "write:nothing", "write@x:eio", "write"):
+        with pytest.raises(UsageError, match="recover --steps"):
+            Faults(wish)
