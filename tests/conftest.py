@@ -38,6 +38,8 @@ def guard(
 ) -> Iterator[Guard]:
     """Fail a test in which something was changed or connected that no grant covers."""
     armed = Guard(allowed=tool_folders(tmp_path_factory.getbasetemp()))
+    # The locks of memory roots live in one folder per person; each test is a person of its own.
+    monkeypatch.setenv("LTMEM_STATE_DIR", str(tmp_path_factory.mktemp("state")))
     consume: Callable[[ApplyGrant], None] = ApplyGrant.consume
 
     def consume_and_allow(grant: ApplyGrant) -> None:

@@ -19,6 +19,7 @@ from ltmem_gui.domain.errors import RedactionFailed, UsageError
 from ltmem_gui.domain.events import Listener, StepReached
 from ltmem_gui.domain.extraction import StageOneOutput
 from ltmem_gui.domain.findings import Finding, Severity
+from ltmem_gui.domain.jobs import GLOBAL_KIND
 from ltmem_gui.domain.naming import RAW_MEMORIES_FILENAME, ROLLOUT_SUMMARIES_SUBDIR, WORKSPACE_DIFF_FILENAME
 from ltmem_gui.domain.plan import FileChange, Plan, PlanState, ProviderMark, SelectedRow, Skip
 from ltmem_gui.domain.selection import select
@@ -105,6 +106,7 @@ async def stage(adapters: Adapters, request: Request, listen: Listener) -> Stage
         outputs = await call(call.store.outputs)
         excluded = dict(await call(call.store.excluded))
         stored_watermark = await call(call.store.watermark)
+        jobs = await call(call.store.jobs)
     now = adapters.clock()
     left_out = excluded | dict.fromkeys(request.exclude, "left out of this plan")
     rows = tuple(
@@ -127,7 +129,11 @@ async def stage(adapters: Adapters, request: Request, listen: Listener) -> Stage
         inputs=inputs,
         stale=stale,
         files=files,
-        watermark=advance(stored=stored_watermark, claimed=0, source_updated_at=[r.source_updated_at for r in rows]),
+        watermark=advance(
+            stored=stored_watermark,
+            claimed=max((job.input_watermark for job in jobs if job.kind == GLOBAL_KIND), default=0),
+            source_updated_at=[row.source_updated_at for row in rows],
+        ),
         skipped=_skipped(outputs, rows, left_out),
     )
 

@@ -5,7 +5,7 @@ Adapters are synchronous unless a method is `async`; the pipeline runs them thro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -274,6 +274,18 @@ class Workspace(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class MemoryObject:
+    """One thing that git keeps of a memory folder.
+
+    `name` is an object id, or a path below `.git`; `kind` is blob, tree, commit, tag, or file.
+    """
+
+    name: str
+    kind: str
+    data: bytes
+
+
 class WorkspaceWriter(Protocol):
     """The only thing that changes a memory folder."""
 
@@ -406,6 +418,14 @@ class Adapters(Protocol):
         `rules_only` leaves the engine out, which takes seconds to start: for labels shown in a plan, never for what is
         sent or stored.
         """
+        ...
+
+    def layer_redactor(self) -> Redactor:
+        """Return the rules alone, without the engine."""
+        ...
+
+    def memory_objects(self, root: Path) -> Iterable[MemoryObject]:
+        """Read everything git keeps below a memory root. Raises `InputError` where that cannot be read whole."""
         ...
 
     def extractor(self, provider: str, settings_model: str) -> Extractor: ...
