@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ltmem_gui.domain.hazards import visible
+from ltmem_gui.domain.hazards import one_line, visible
 from ltmem_gui.domain.rollouts import Rollout, RolloutItem
 
 DEFAULT_ROLLOUT_TOKEN_LIMIT = 150_000
@@ -168,7 +168,7 @@ def render_row(item: RolloutItem) -> str:
     place = item.line if item.line is not None else item.row
     words = [str(place) if place is not None else "-", _speaker(item), item.kind]
     if item.tool is not None and item.tool.name:
-        words.append(visible(item.tool.name, keep="").replace("]", ")"))
+        words.append(one_line(item.tool.name).replace("]", ")"))
     if item.tool is not None and item.tool.failed:
         words.append("failed")
     body = visible(item.text.replace("\r\n", "\n").replace("\r", "\n"))

@@ -74,10 +74,14 @@ class CodexReader:
         self._title = ""
         self._limits: RateLimits | None = None
         self._has_messages = False
+        self._last: Record = {}
         self._fork = ForkSeam()
 
     def feed(self, line: int, record: Record) -> None:
         """Take one record."""
+        if "timestamp" in record and record == self._last:
+            return  # one record written twice: the same words typed in two turns have two times
+        self._last = record
         payload = record.get("payload")
         if isinstance(payload, dict):
             at = unix_seconds(record.get("timestamp"))
@@ -179,16 +183,16 @@ class CodexReader:
 
     def finish(self, path: str) -> Rollout:
         """Return the rollout; the caller adds what it knows of lines and of the file."""
-        items = self._items
-        seam = self._fork.seam(len(items))
         if not self._has_messages and self._twins:
-            items, seam, self._undone = [*items, *self._twins], 0, set()
-            items.sort(key=lambda item: item.line or 0)
+            # Only events tell what was said: they stand in for the missing items.
+            both = sorted([*self._items, *self._twins], key=lambda item: item.line or 0)
+            return self._assemble(path, tuple(both))
+        seam = self._fork.seam(len(self._items))
         marked = tuple(
             replace(item, inherited=index < seam, undone=index in self._undone)
             if index < seam or index in self._undone
             else item
-            for index, item in enumerate(items)
+            for index, item in enumerate(self._items)
         )
         return self._assemble(path, marked)
 

@@ -11,10 +11,13 @@ from pathlib import Path
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.events import Listener, ScanProgressed
-from ltmem_gui.domain.rollouts import RolloutRef, SkippedFile, SourceSpec
+from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.domain.rollouts import RolloutRef, SkippedFile, SourceSpec, ThreadRow
 from ltmem_gui.pipeline.ports import Discovery
 from ltmem_gui.sources.codex_db import IndexedThread, list_threads, read_threads, threads_beside
-from ltmem_gui.sources.files import SQLITE_MAGIC, first_bytes
+from ltmem_gui.sources.decoding import text_of
+from ltmem_gui.sources.files import SQLITE_MAGIC, first_bytes, open_lines
+from ltmem_gui.sources.lines import read_lines
 from ltmem_gui.sources.reading import peek_session
 from ltmem_gui.sources.walking import Listing, list_folder
 
@@ -85,6 +88,8 @@ class Discoverer:
             found.skipped.append(
                 SkippedFile(root, f"day folders before the newest {self._limit} sessions (scan_limit) were not listed")
             )
+        for index in listing.names:
+            _take_names(index, found)
         for state in listing.states:
             self._take_state(state, root, listing, found)
         listing.rollouts.sort(reverse=True)
@@ -112,7 +117,10 @@ class Discoverer:
         except InputError as error:
             found.skipped.append(SkippedFile(state, error.what))
             return
-        found.threads.update(threads)
+        for thread_id, thread in threads.items():
+            named = found.threads.get(thread_id)
+            row = replace(thread.row, title=named.row.title) if named and named.row.title else thread.row
+            found.threads[thread_id] = replace(thread, row=row)
         known = {thread_id for _, thread_id, _ in listing.rollouts}
         recent = sorted(threads.values(), key=lambda thread: -(thread.updated_at or 0))
         for thread in recent[: self._limit]:
@@ -134,6 +142,19 @@ class Discoverer:
             return
         if stat.S_ISREG(status.st_mode):
             found.refs.append(RolloutRef(agent, path, status.st_size, status.st_mtime_ns, thread_id, root))
+
+
+def _take_names(path: str, found: _Found) -> None:
+    """Take the names of threads from the index that is appended on each rename: the last line of an id wins."""
+    try:
+        with open_lines(path) as stream:
+            for line in read_lines(stream):
+                record = line.record or {}
+                thread_id, name = text_of(record.get("id")), text_of(record.get("thread_name"))
+                if thread_id and name:
+                    found.threads[thread_id] = IndexedThread(thread_id, ThreadRow(title=one_line(name)), "", None, None)
+    except InputError as error:
+        found.skipped.append(SkippedFile(path, error.what))
 
 
 def absolute(path: str) -> str:

@@ -80,5 +80,5 @@ def _with_index(rollout: Rollout, row: ThreadRow) -> Rollout:
         archived=rollout.archived or row.archived,
         cwd=rollout.cwd if rollout.source else row.cwd or rollout.cwd,
         git_branch=rollout.git_branch or row.git_branch,
-        title=rollout.title or row.title,
+        title=row.title or rollout.title,
     )

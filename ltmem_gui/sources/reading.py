@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
@@ -22,7 +23,12 @@ from ltmem_gui.sources.filtering import FilterPass
 from ltmem_gui.sources.lines import Line, decode_line, read_lines, too_long
 
 UNDECIDED_LINES = 1_000
-PEEK_BYTES = 32 * 1024
+PEEK_BYTES = 8 * 1024
+# The head as Codex writes it; any other is decoded. Heads are long (12–18 kB of instructions) and start with the id.
+_USUAL_HEAD = re.compile(
+    rb'\{"timestamp":"[^"\\]*",(?:"ordinal":\d+,)?"type":"session_meta","payload":\{'
+    rb'(?:"account_scoped":(?:true|false),)?(?:"session_id":"[^"\\]*",)?"id":"([0-9A-Za-z-]+)"'
+)
 HUGE_BYTES = 32 * 1024 * 1024
 _ENDINGS = (".zst", ".jsonl", ".json")
 
@@ -166,7 +172,10 @@ class Peek:
 
 def peek_session(path: str) -> Peek:
     """Recognise a file by its first lines. Raises `InputError` when it is no session."""
-    first = _peek_record(_first_record(path), path)
+    start = first_bytes(path, PEEK_BYTES)
+    if head := _USUAL_HEAD.match(start):
+        return Peek("codex", head[1].decode("ascii"))
+    first = _peek_record(_first_record(start), path)
     if first is not None:
         return first
     damage = _Damage()
@@ -180,9 +189,9 @@ def peek_session(path: str) -> Peek:
     raise _not_a_session(path, damage)
 
 
-def _first_record(path: str) -> Record:
-    """Return the first line's record when one short read gives it, else an empty one: most files tell at once."""
-    line, ended, _ = first_bytes(path, PEEK_BYTES).partition(b"\n")
+def _first_record(start: bytes) -> Record:
+    """Return the first line's record when one short read holds it, else an empty one: most files tell at once."""
+    line, ended, _ = start.partition(b"\n")
     if not ended:
         return {}
     return decode_line(1, line + b"\n").record or {}

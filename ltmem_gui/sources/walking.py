@@ -33,6 +33,7 @@ class Listing:
     others: list[str] = field(default_factory=list)
     states: list[str] = field(default_factory=list)
     histories: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)  # session_index.jsonl
     skipped: list[SkippedFile] = field(default_factory=list)
     cut: bool = False
 
@@ -101,7 +102,10 @@ def _take_files(folder: str, names: list[str], listing: Listing, *, top: bool) -
         if name.endswith(_ENDINGS):
             if found := ROLLOUT_NAME.match(name):
                 listing.rollouts.append((found[1], found[2].lower(), f"{folder}{os.sep}{name}"))
-            elif not (top and name in _INDEX_FILES):
+            elif top and name in _INDEX_FILES:
+                if name == "session_index.jsonl":
+                    listing.names.append(f"{folder}{os.sep}{name}")
+            else:
                 listing.others.append(f"{folder}{os.sep}{name}")
         elif state := STATE_NAME.match(name):
             databases[0].append((int(state[1]), name))
