@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from ltmem_gui.domain.errors import RedactionFailed
-from ltmem_gui.domain.redaction import DEFAULT_POLICY, Engine, RedactionPolicy, redact_json, redact_text
+from ltmem_gui.domain.redaction import (
+    DEFAULT_POLICY,
+    Engine,
+    RedactionPolicy,
+    redact_json,
+    redact_text,
+    secret_environment,
+)
 from ltmem_gui.domain.secrets import Redaction, SecretFinding
 
 
 class SecretRedactor:
     """Redact with kingfisher and our layer (`full`), or with our layer alone (`layer`).
 
+    Values of this process's environment whose names announce a secret are removed too, and `known` ones everywhere.
     The engine is built at the first use or by `warm_up`, by one thread; others wait. When it cannot be built the layer
     runs alone and `status` says so: nothing is skipped in silence. Safe to share between threads; picklable (a worker
     process builds its own engine).
@@ -31,6 +40,7 @@ class SecretRedactor:
         self._wanted = engine
         self._cache_dir = cache_dir
         self._known = tuple(known)
+        self._everywhere = tuple(dict.fromkeys((*self._known, *secret_environment(os.environ))))
         self._policy = policy
         self._engine: Engine | None = None
         self._status = "not started" if engine == "full" else "layer only, as asked"
@@ -55,14 +65,14 @@ class SecretRedactor:
     def redact(self, text: str, *, known: Sequence[str] = ()) -> Redaction:
         """Replace secrets by placeholders. Raises `RedactionFailed` rather than let a text through unchecked."""
         try:
-            return redact_text(text, engine=self._built(), known=(*self._known, *known), policy=self._policy)
+            return redact_text(text, engine=self._built(), known=(*self._everywhere, *known), policy=self._policy)
         except Exception as error:
             raise _failed(error) from error
 
     def redact_json(self, value: Any, *, known: Sequence[str] = ()) -> tuple[Any, tuple[SecretFinding, ...]]:
         """Redact the decoded leaves of a JSON value. Raises `RedactionFailed`."""
         try:
-            return redact_json(value, engine=self._built(), known=(*self._known, *known), policy=self._policy)
+            return redact_json(value, engine=self._built(), known=(*self._everywhere, *known), policy=self._policy)
         except RedactionFailed:
             raise
         except Exception as error:

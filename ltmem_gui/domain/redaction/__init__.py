@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ltmem_gui.domain.redaction.core import DEFAULT_POLICY, Engine, redact_text
 from ltmem_gui.domain.redaction.kinds import KINDS, PLACEHOLDER, kind_of_rule, placeholder
-from ltmem_gui.domain.redaction.known import collect_known, usable
+from ltmem_gui.domain.redaction.known import collect_known, secret_environment, usable
 from ltmem_gui.domain.redaction.leaves import redact_json
 from ltmem_gui.domain.redaction.policy import RedactionPolicy, allow_digest, check_pattern, check_switches
 
@@ -25,5 +25,6 @@ __all__ = [
     "placeholder",
     "redact_json",
     "redact_text",
+    "secret_environment",
     "usable",
 ]

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 from urllib.parse import quote, quote_plus
 
 from ltmem_gui.domain.redaction import kinds
+from ltmem_gui.domain.redaction.context import acceptable
 from ltmem_gui.domain.redaction.document import occurrences
 from ltmem_gui.domain.redaction.edges import DecodedView
+from ltmem_gui.domain.redaction.names import LOOSE, name_kind
 from ltmem_gui.domain.redaction.values import is_dummy, is_reference, random_share
 from ltmem_gui.domain.secrets import SecretFinding
 
 _SHORTEST: Final = 6
 _FREE_STANDING_FROM: Final = 10
 _KEY_LINE: Final = 20
+_ENVIRONMENT_FROM: Final = 8
 _AROUND: Final = "# >*\t\r"
 
 
@@ -70,22 +74,39 @@ def _parts(value: str) -> Iterator[str]:
     )
 
 
+def secret_environment(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the values of environment variables whose names announce a secret: exact matches of them are removed."""
+    values = {
+        value
+        for name, value in environment.items()
+        if (kind := name_kind(name)) is not None
+        and kind != LOOSE
+        and len(value) >= _ENVIRONMENT_FROM
+        and usable(value)
+        and acceptable(value, kind, name, quoted=False, shell=True)
+    }
+    return tuple(sorted(values))
+
+
 def known_findings(text: str, known: Sequence[str]) -> Iterator[SecretFinding]:
     """Yield every place where a known value stands, as it is, JSON-escaped, URL-encoded or HTML-escaped."""
-    for value in dict.fromkeys(known):
-        for part in _parts(value):
-            if not usable(part):
-                continue
-            for form in sorted(_forms(part)):
-                yield from _places(text, form)
+    for form in _forms_of_all(tuple(known)):
+        yield from _places(text, form)
+
+
+@lru_cache(maxsize=64)
+def _forms_of_all(known: tuple[str, ...]) -> tuple[str, ...]:
+    """Return all spellings of all values; the same set is asked for once per text of a rollout."""
+    parts = {part for value in known for part in _parts(value) if usable(part)}
+    return tuple(sorted({form for part in parts for form in _forms(part)}))
 
 
 def _forms(value: str) -> set[str]:
-    forms = {value, quote(value, safe="", errors="replace"), quote_plus(value, errors="replace"), html.escape(value)}
+    whole = value.encode("utf-8", "replace")
+    forms = {value, quote(whole, safe=""), quote_plus(whole), html.escape(value)}
     for _ in range(2):
         forms |= {json.dumps(form, ensure_ascii=ascii_only)[1:-1] for form in forms for ascii_only in (True, False)}
-    forms |= {form.replace("/", "\\/") for form in forms}
-    return {form for form in forms if form}
+    return forms | {form.replace("/", "\\/") for form in forms}
 
 
 def _places(text: str, form: str) -> Iterator[SecretFinding]:

@@ -34,7 +34,8 @@ _DUMMY: Final = re.compile(
     | ^%[A-Za-z_]\w*%$ | ^%\(\w+\)[sd]$ | ^@[A-Za-z_]\w*@$ | ^:[a-z_]+$
     | ^\{[A-Za-z_][\w.\[\]"'!:]*\}$
     | \.\.\. | … | \*{3} | •{3} | ^\*+$ | _{5} | -{6} | x{6} | X{6} | 0{10} | \?{3}
-    | (?i:example|placeholder|redacted|changeme|replace[-_ ]?me|replace[-_ ]?with|insert[-_ ]your|randomstring|dummy|abcdefghij)
+    | (?i:example|placeholder|redacted|changeme|replace[-_ ]?me|replace[-_ ]?with|insert[-_ ]your|randomstring|dummy
+         |abcdefghij)
     | (?i:\b(?:your|my|the|some|fake|sample|test|any)[-_ .](?:\w+[-_ .])?
           (?:api|app|access|auth|secret|token|key|pass|password|client|private|credential|project|bearer|own)s?
           (?:[-_ .]|$|\w*key))
