@@ -111,6 +111,7 @@ class ActionRegistry(QObject):
     def _make(self, spec: ActionSpec) -> QAction:
         action = QAction(spec.title, self)
         action.setObjectName(spec.id)
+        action.setIconText(spec.title)  # Qt would drop the ellipsis that says "this asks first"
         action.setMenuRole(QAction.MenuRole.NoRole)
         if spec.icon:
             action.setIcon(self._icon(spec.icon))

@@ -61,8 +61,8 @@ class WindowLoop(_QtLoop):
 
     def set_default_executor(self, executor: ThreadPoolExecutor) -> None:
         """Take the executor that `run_in_executor(None, …)` uses; the loop shuts it down."""
+        # Not handed to qasync: it would wait at close for functions that may never return.
         self._executor = executor
-        super().set_default_executor(executor)
 
     def run_in_executor(self, executor: Executor | None, func: Callable[..., T], *args: Any) -> asyncio.Future[T]:
         """Run a blocking function; whatever it raises reaches the future."""
@@ -108,6 +108,9 @@ class WindowLoop(_QtLoop):
         """Release everything; queued callbacks are dropped."""
         if self.is_closed():
             return
+        executor, self._executor = self._executor, None
+        if executor is not None:
+            executor.shutdown(wait=False, cancel_futures=True)
         super().close()
         self._queue.clear()
 

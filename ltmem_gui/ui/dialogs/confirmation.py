@@ -23,7 +23,7 @@ from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.plan import Plan
 from ltmem_gui.ui.bridge.awaiting import opened
 from ltmem_gui.ui.models import formats
-from ltmem_gui.ui.models.effects_text import EffectGroupText, EffectLine, describe, loss_to_type, sends_text
+from ltmem_gui.ui.models.effects_text import EffectGroupText, EffectLine, describe, loss_to_type, provider_text
 from ltmem_gui.ui.theme import bold_font, monospace, title_font
 from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label, rule
 
@@ -120,9 +120,7 @@ class ConfirmationSheet(QDialog):
         line = ElidedLabel(one_line(where, 400), Qt.TextElideMode.ElideMiddle, role="muted")
         line.setObjectName("confirmation.where")
         layout.addWidget(line)
-        label = one_line(plan.provider.label)
-        privacy = "" if sends_text(plan) else " · nothing leaves this computer"
-        layout.addWidget(plain_label(f"{label}{privacy}", role="muted"))
+        layout.addWidget(plain_label(provider_text(plan), role="muted"))
         if last_receipt:
             layout.addWidget(plain_label(last_receipt, role="muted"))
         return head
@@ -143,7 +141,7 @@ class ConfirmationSheet(QDialog):
         for group in describe(plan, selection):
             layout.addLayout(_group(group))
         for line in _reviewed(plan, selection):
-            layout.addWidget(plain_label(line, wrap=True, role="needs"))
+            layout.addWidget(plain_label(line, wrap=True, role="needs" if line.startswith("Overridden") else "muted"))
         layout.addStretch(1)
         area.setWidget(page)
         return area
@@ -279,7 +277,7 @@ def _group(group: EffectGroupText) -> QGridLayout:
 def _add_line(grid: QGridLayout, line: EffectLine, quiet: bool) -> None:
     row = grid.rowCount()
     number = plain_label(line.number, font=None if quiet else bold_font(), role="muted" if quiet else "")
-    number.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
+    number.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
     text = plain_label(line.text, wrap=True, role="muted" if quiet else "", selectable=True)
     grid.addWidget(number, row, 0)
     if not line.details:
@@ -287,7 +285,7 @@ def _add_line(grid: QGridLayout, line: EffectLine, quiet: bool) -> None:
         return
     toggle = QToolButton()
     toggle.setObjectName("confirmation.details")
-    toggle.setProperty("role", "flat")
+    toggle.setProperty("role", "link")
     toggle.setText("Details ▸")
     toggle.setCheckable(True)
     toggle.setAccessibleName(f"Details of: {line.number} {line.text}")
@@ -305,6 +303,6 @@ def _add_line(grid: QGridLayout, line: EffectLine, quiet: bool) -> None:
     beside = QHBoxLayout()
     beside.setSpacing(8)
     beside.addWidget(text, 1)
-    beside.addWidget(toggle, 0, Qt.AlignmentFlag.AlignTop)
+    beside.addWidget(toggle)
     grid.addLayout(beside, row, 1)
     grid.addWidget(details, row + 1, 1)

@@ -13,6 +13,7 @@ from enum import StrEnum
 from ltmem_gui.domain.citations import CitationEntry, RejectedLine, parse
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.pipeline.ports import WorkspaceFile, WorkspaceSnapshot
+from ltmem_gui.ui.models.formats import middle
 from ltmem_gui.ui.models.text_lines import TextLine, decoded, lines_of
 
 MEMORY_FILES = (".md",)
@@ -63,6 +64,20 @@ class CitationRow:
     def label(self) -> str:
         """Return sign and word of the place."""
         return f"{SIGNS.get(self.place, '✕')} {self.place.value}"
+
+    @property
+    def short_target(self) -> str:
+        """Return where it points, long session ids cut in the middle."""
+        if not self.thread_id:
+            return one_line(self.target, 300)
+        lines = f" : {self.entry.start}-{self.entry.end}" if self.entry else ""
+        return f"{middle(one_line(self.thread_id, 80), 13)}{lines}"
+
+    @property
+    def short_standing(self) -> str:
+        """Return where it stands, long paths cut in the middle so that the line stays."""
+        file = middle(one_line(self.file, 400), 19)
+        return f"{file}:{self.line}" if self.line else file
 
     @property
     def standing(self) -> str:

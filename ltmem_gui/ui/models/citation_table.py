@@ -58,13 +58,14 @@ class CitationTableModel(QAbstractTableModel):
             return None
         row = self._shown[index.row()]
         if role == _DISPLAY:
-            texts = (row.label, row.standing, one_line(row.target, 300), one_line(row.note or row.reason, 300))
+            texts = (row.label, row.short_standing, row.short_target, one_line(row.note or row.reason, 300))
             return texts[index.column()]
         if role == _FOREGROUND and index.column() == 0:
             good = row.place in GOOD_PLACES
             return self._color("state.good" if good else "muted" if row.place is Place.NOT_SCANNED else "state.bad")
-        if role == _TOOLTIP and row.reason:
-            return one_line(row.reason, 300).replace("<", "‹")
+        if role == _TOOLTIP:
+            texts = (row.reason, row.standing, row.target, row.note)
+            return one_line(texts[index.column()], 400).replace("<", "‹") or None
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = _DISPLAY) -> Any:

@@ -27,7 +27,7 @@ from ltmem_gui.domain.effects import (
 )
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.plan import Plan
-from ltmem_gui.ui.models.formats import count, plural, size, tokens
+from ltmem_gui.ui.models.formats import absolute, count, plural, size, tokens
 
 GROUP_ORDER: tuple[EffectGroup, ...] = (
     "leaves this computer",
@@ -95,6 +95,15 @@ def describe(plan: Plan, selection: Selection | None = None) -> tuple[EffectGrou
 def sends_text(plan: Plan) -> bool:
     """Tell whether something leaves this computer."""
     return any(not effect.loopback for effect in plan.effects_of(SendToModel))
+
+
+def provider_text(plan: Plan) -> str:
+    """Name the provider and what leaves this computer, once."""
+    label = one_line(plan.provider.label)
+    if sends_text(plan):
+        return f"{label}, sends to {one_line(plan.provider.host)}"
+    quiet = "nothing leaves this computer"
+    return label if quiet in label else f"{label}, {quiet}"
 
 
 def removed_lines(plan: Plan, selection: Selection) -> int:
@@ -214,7 +223,9 @@ def _data_folder(effect: CreateDataFolder) -> EffectLine:
 
 
 def _layout(effect: EnsureLayout) -> EffectLine:
-    return EffectLine(str(len(effect.creates) or 1), "new folders for the memory", (effect.path, *effect.creates))
+    noun = "new folder" if len(effect.creates) == 1 else "new folders"
+    details = effect.creates or (effect.path,)
+    return EffectLine(str(len(details)), f"{noun} for the memory", details)
 
 
 def _delete(effect: DeleteFile) -> EffectLine:
@@ -237,7 +248,7 @@ def _claim(effect: ClaimJobs) -> EffectLine:
 
 def _update(effect: UpdateJobs) -> EffectLine:
     if effect.scope == "global":
-        mark = "" if effect.watermark is None else f", watermark {effect.watermark}"
+        mark = "" if effect.watermark is None else f", watermark {absolute(effect.watermark)}"
         return EffectLine("1", f"record of this consolidation{mark}", (effect.action,))
     return EffectLine(count(effect.count), "job records", (effect.action,))
 

@@ -52,6 +52,13 @@ def absolute(at: int | None) -> str:
     return datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
+def moment(at: int | None, now: int) -> str:
+    """Return the time of day within the last day, the date before that."""
+    if at is None:
+        return DASH
+    return datetime.fromtimestamp(at).astimezone().strftime("%H:%M" if now - at < 86_400 else "%m-%d")
+
+
 def minutes(seconds: int) -> str:
     """Return a remaining time as mm:ss."""
     return f"{max(0, seconds) // 60}:{max(0, seconds) % 60:02d}"

@@ -47,18 +47,18 @@ class Column:
 
 
 COLUMNS: tuple[Column, ...] = (
-    Column("state", "State", 24),
-    Column("agent", "Agent", 8),
-    Column("project", "Project", 16),
-    Column("title", "Session", 46),
-    Column("updated", "Changed", 11),
-    Column("attempt", "Try", 5, right=True),
-    Column("tokens", "Tokens", 8, right=True),
-    Column("lease", "Lease", 16),
-    Column("started", "Started", 10),
-    Column("took", "Took", 7, right=True),
-    Column("cost", "Cost", 6, right=True),
-    Column("reason", "Reason", 40),
+    Column("state", "State", 20),
+    Column("agent", "Agent", 7),
+    Column("project", "Project", 12),
+    Column("title", "Session", 32),
+    Column("updated", "Changed", 9),
+    Column("attempt", "Try", 4, right=True),
+    Column("lease", "Lease", 10),
+    Column("started", "Started", 8),
+    Column("took", "Took", 6, right=True),
+    Column("tokens", "Tokens", 7, right=True),
+    Column("cost", "Cost", 5, right=True),
+    Column("reason", "Reason", 24),
 )
 
 
@@ -266,7 +266,7 @@ def _took(row: JobRow, now: float) -> str:
 
 
 def _started(row: JobRow, now: float) -> str:
-    return formats.ago(row.started_at, int(now))
+    return formats.moment(row.started_at, int(now))
 
 
 def _tooltip(row: JobRow, column: Column) -> str | None:
@@ -281,6 +281,10 @@ def _tooltip(row: JobRow, column: Column) -> str | None:
             text = row.reason
         case "lease":
             text = row.owner
+        case "state":
+            text = row.state.label
+        case "title":
+            text = row.title
         case _:
             return None
     # A tooltip that looks like markup would be rendered: Qt takes it as plain text only when it has no tags.

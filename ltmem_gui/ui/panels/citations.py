@@ -88,10 +88,10 @@ class CitationsPanel(QWidget):
         self._seen = Seen()
         self._kept = ""
         self.model = CitationTableModel(theme.color, self)
+        self._build(actions)
         self.model.about_to_arrange.connect(self._on_model_arranging)
         self.model.arranged.connect(self._on_model_arranged)
         theme.changed.connect(self._on_theme_changed)
-        self._build(actions)
         actions.bind("citations.evidence", self.focus_evidence)
         actions.bind("citations.open", self.focus_evidence)
         actions.bind("citations.copy", self.copy_location)
@@ -200,7 +200,7 @@ class CitationsPanel(QWidget):
         header.setStretchLastSection(True)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         wide = table.fontMetrics().averageCharWidth()
-        for index, width in enumerate((17, 18, 34, 30)):
+        for index, width in enumerate((16, 21, 27, 20)):
             header.resizeSection(index, wide * width)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         header.setSortIndicatorClearable(True)

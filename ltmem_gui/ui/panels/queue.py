@@ -208,7 +208,7 @@ class QueuePanel(QWidget):
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         wide = table.fontMetrics().averageCharWidth()
         for index, column in enumerate(COLUMNS):
-            header.resizeSection(index, wide * column.width + 12)
+            header.resizeSection(index, wide * column.width + 14)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         header.setSortIndicatorClearable(True)
         table.setSortingEnabled(True)

@@ -51,6 +51,8 @@ class QueueDetail(QStackedWidget):
         self.setObjectName("queue.detail")
         self._theme = theme
         self._row: JobRow | None = None
+        self._shown_at = 0
+        theme.changed.connect(self._on_theme_changed)
         self._empty = EmptyPage("queue.detail.empty")
         self._empty.teach("No rollout selected", "Select a row to see why it is, or is not, in the next run.")
         self.addWidget(self._empty)
@@ -64,6 +66,7 @@ class QueueDetail(QStackedWidget):
     def show_row(self, row: JobRow | None, now: int) -> None:
         """Show a row, or the empty page."""
         self._row = row
+        self._shown_at = now
         self.setCurrentIndex(0 if row is None else 1)
         if row is None:
             return
@@ -80,6 +83,9 @@ class QueueDetail(QStackedWidget):
     def take_focus(self) -> None:
         """Move the keyboard into the detail."""
         (self._rules if self._row is not None else self).setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _on_theme_changed(self) -> None:
+        self.show_row(self._row, self._shown_at)
 
     def _build(self, actions: ActionRegistry) -> QWidget:
         page = QWidget()
@@ -113,6 +119,7 @@ class QueueDetail(QStackedWidget):
         self._facts.setVerticalSpacing(2)
         self._facts.setColumnStretch(1, 1)
         holder = QWidget()
+        holder.setProperty("role", "page")
         column = QVBoxLayout(holder)
         column.setContentsMargins(0, 0, 8, 0)
         column.setSpacing(4)

@@ -28,6 +28,7 @@ class MessageBar(QFrame):
         self.setObjectName("message_bar")
         self._icon = icon
         self._action = ""
+        self._kind = "info"
         self._sign = QLabel()
         self._text = plain_label(wrap=True, selectable=True)
         self._text.setObjectName("message_bar.text")
@@ -63,7 +64,8 @@ class MessageBar(QFrame):
     def show_message(self, kind: str, text: str, remedy: str = "", action: str = "", action_title: str = "") -> None:
         """Show a message of kind info, good, warning or error."""
         set_role(self, "banner", kind)
-        self._sign.setPixmap(self._icon(SIGNS[kind]).pixmap(16, 16))
+        self._kind = kind
+        self.refresh_icon()
         self._sign.setAccessibleName(WORDS[kind])
         self._text.setText(text)
         self._remedy.setText(remedy)
@@ -73,6 +75,10 @@ class MessageBar(QFrame):
         self._button.setVisible(bool(action))
         self.setAccessibleName(f"{WORDS[kind]}: {text} {remedy}".strip())
         self.show()
+
+    def refresh_icon(self) -> None:
+        """Draw the sign again after the scheme changed."""
+        self._sign.setPixmap(self._icon(SIGNS[self._kind]).pixmap(16, 16))
 
     def dismiss(self) -> None:
         """Take the message away."""

@@ -1,0 +1,186 @@
+"""Receipts: what was done, when, by whom, file by file."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QHeaderView,
+    QSplitter,
+    QStackedWidget,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ltmem_gui.domain.consent import Receipt, ReceiptFile
+from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.ui.models import formats
+from ltmem_gui.ui.models.workbench import Seen
+from ltmem_gui.ui.theme import Theme, monospace, title_font
+from ltmem_gui.ui.widgets.bars import EmptyPage
+from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label
+
+_KINDS = {"extract": "Extraction", "apply": "Apply", "consolidate": "Consolidation"}
+
+
+class HistoryPanel(QWidget):
+    """List receipts and show one. Signals: `read_asked` (the receipts are to be read)."""
+
+    read_asked = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("history")
+        self._theme = theme
+        self._receipts: tuple[Receipt, ...] | None = None
+        self.list = _tree("history.receipts", "Receipts", ("No.", "What", "When", "Effect", "Surface"))
+        for index, width in enumerate((56, 180, 160, 280)):
+            self.list.header().resizeSection(index, width)
+        self.list.currentItemChanged.connect(self._on_current_item_changed)
+        splitter = QSplitter(Qt.Orientation.Vertical)
+        splitter.addWidget(self.list)
+        splitter.addWidget(self._build_page())
+        splitter.setSizes([220, 400])
+        splitter.setChildrenCollapsible(False)
+        self._empty = EmptyPage("history.empty")
+        self._empty.pressed.connect(self.read_asked)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(splitter)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._stack)
+
+    def show_seen(self, seen: Seen) -> None:
+        """Show the receipts that were read, newest first."""
+        if seen.receipts == self._receipts:
+            return
+        self._receipts = seen.receipts
+        self.list.clear()
+        for receipt in reversed(seen.receipts or ()):
+            item = QTreeWidgetItem(_line(receipt))
+            item.setData(0, Qt.ItemDataRole.UserRole, receipt.operation_number)
+            self.list.addTopLevelItem(item)
+        self._stack.setCurrentIndex(1 if seen.receipts else 0)
+        first = self.list.topLevelItem(0)
+        if first is not None:
+            self.list.setCurrentItem(first)
+
+    def teach(self, title: str, sentence: str, action: str = "") -> None:
+        """Say what an empty panel means."""
+        self._empty.teach(title, sentence, action)
+
+    def select(self, number: int) -> None:
+        """Show the receipt with a number."""
+        for row in range(self.list.topLevelItemCount()):
+            item = self.list.topLevelItem(row)
+            if item is not None and item.data(0, Qt.ItemDataRole.UserRole) == number:
+                self.list.setCurrentItem(item)
+
+    def shown(self) -> Receipt | None:
+        """Return the receipt that is shown."""
+        item = self.list.currentItem()
+        number = item.data(0, Qt.ItemDataRole.UserRole) if item is not None else None
+        return next((r for r in self._receipts or () if r.operation_number == number), None)
+
+    def _build_page(self) -> QWidget:
+        page = QFrame()
+        page.setProperty("role", "page")
+        self._title = plain_label(font=title_font())
+        self._title.setObjectName("history.title")
+        self._facts = QGridLayout()
+        self._facts.setHorizontalSpacing(16)
+        self._facts.setVerticalSpacing(4)
+        self._facts.setColumnStretch(1, 1)
+        self.files = _tree("history.files", "Files of the receipt", ("File", "Change", "Before", "After"))
+        for index, width in enumerate((420, 80, 100)):
+            self.files.header().resizeSection(index, width)
+        head = QHBoxLayout()
+        head.addWidget(self._title, 1)
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(16, 12, 16, 8)
+        layout.setSpacing(8)
+        layout.addLayout(head)
+        layout.addLayout(self._facts)
+        layout.addWidget(self.files, 1)
+        return page
+
+    def _on_current_item_changed(self) -> None:
+        receipt = self.shown()
+        while (item := self._facts.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        self.files.clear()
+        if receipt is None:
+            self._title.setText("")
+            return
+        self._title.setText(f"{_KINDS.get(receipt.kind, receipt.kind)} no. {receipt.operation_number}")
+        for row, (name, value) in enumerate(_facts(receipt)):
+            self._facts.addWidget(plain_label(name, role="muted"), row, 0)
+            self._facts.addWidget(ElidedLabel(value, Qt.TextElideMode.ElideMiddle), row, 1)
+        self.files.setVisible(bool(receipt.files))
+        for file in receipt.files:
+            item = QTreeWidgetItem(_file(file))
+            for column in (2, 3):
+                item.setFont(column, monospace())
+            self.files.addTopLevelItem(item)
+
+
+def effect_text(receipt: Receipt) -> str:
+    """Return what a receipt did, in a few words."""
+    if receipt.files:
+        deleted = sum(file.new_sha256 is None for file in receipt.files)
+        text = f"{formats.plural(len(receipt.files) - deleted, 'file')} written"
+        return f"{text}, {deleted} deleted" if deleted else text
+    return ", ".join(f"{count} {name}" for name, count in receipt.counts.items()) or "no change"
+
+
+def _line(receipt: Receipt) -> list[str]:
+    return [
+        str(receipt.operation_number),
+        f"{_KINDS.get(receipt.kind, receipt.kind)} · {receipt.operation}",
+        formats.absolute(receipt.finished_at),
+        effect_text(receipt),
+        receipt.surface,
+    ]
+
+
+def _facts(receipt: Receipt) -> list[tuple[str, str]]:
+    facts = [
+        ("Effect", effect_text(receipt)),
+        ("Confirmed by", f"{one_line(receipt.approver)} ({receipt.surface})"),
+        ("Time", f"{formats.absolute(receipt.started_at)}, {formats.span(receipt.finished_at - receipt.started_at)}"),
+        ("Plan", f"{receipt.plan_digest[:8]}, selection {receipt.selection_digest[:8]}"),
+    ]
+    if receipt.baseline_commit:
+        facts.append(("Baseline", receipt.baseline_commit))
+    if receipt.watermark_after is not None:
+        before = formats.absolute(receipt.watermark_before) if receipt.watermark_before else "none"
+        facts.append(("Watermark", f"{before} → {formats.absolute(receipt.watermark_after)}"))
+    facts.extend(("Overridden", f"{name}: {one_line(reason)}") for name, reason in receipt.overrides.items())
+    return facts
+
+
+def _file(file: ReceiptFile) -> list[str]:
+    change = "added" if file.old_sha256 is None else "deleted" if file.new_sha256 is None else "modified"
+    return [one_line(file.path, 300), change, (file.old_sha256 or "–")[:8], (file.new_sha256 or "–")[:8]]
+
+
+def _tree(name: str, title: str, columns: tuple[str, ...]) -> QTreeWidget:
+    tree = QTreeWidget()
+    tree.setObjectName(name)
+    tree.setAccessibleName(title)
+    tree.setColumnCount(len(columns))
+    tree.setHeaderLabels(list(columns))
+    tree.setRootIsDecorated(False)
+    tree.setUniformRowHeights(True)
+    tree.setAlternatingRowColors(True)
+    tree.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+    tree.header().setStretchLastSection(True)
+    return tree

@@ -1,0 +1,204 @@
+"""The two strips on top: where we work and how it stands; the Run button, Cancel, and what a run would do."""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QProgressBar, QToolButton, QVBoxLayout, QWidget
+
+from ltmem_gui.domain.effects import ClaimJobs
+from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.domain.jobs import GLOBAL_KIND, JobStatus
+from ltmem_gui.domain.plan import Plan, PlanState
+from ltmem_gui.ui.actions import ActionRegistry
+from ltmem_gui.ui.models import formats
+from ltmem_gui.ui.models.effects_text import provider_text
+from ltmem_gui.ui.models.job_state import clock
+from ltmem_gui.ui.models.run_state import RunPhase, RunState
+from ltmem_gui.ui.models.workbench import Folders, Seen
+from ltmem_gui.ui.theme import Theme, bold_font
+from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label
+
+MENU = ("run.start", "run.scan", "run.estimate", "run.consolidate")
+
+
+class StatusStrip(QFrame):
+    """Show the named folders, the lock, the watermark and the baseline."""
+
+    def __init__(self, theme: Theme, actions: ActionRegistry, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("status")
+        self.setProperty("role", "bar")
+        name = plain_label("LTMem", font=bold_font())
+        self._sessions = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle, role="muted")
+        self._sessions.setObjectName("status.sessions")
+        self._memory = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle, role="muted")
+        self._memory.setObjectName("status.memory")
+        self._demo = plain_label("demo", role="needs")
+        folders = _flat(actions, "folders.open")
+        self._theme = theme
+        self._lock_icon = QLabel()
+        theme.changed.connect(self._on_theme_changed)
+        self._on_theme_changed()
+        self._lock = plain_label(role="muted")
+        self._lock.setObjectName("status.lock")
+        self._watermark = plain_label(role="muted")
+        self._watermark.setObjectName("status.watermark")
+        self._baseline = plain_label(role="muted")
+        self._baseline.setObjectName("status.baseline")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 4, 12, 4)
+        row.setSpacing(12)
+        row.addWidget(name)
+        row.addWidget(self._demo)
+        row.addWidget(self._sessions)
+        row.addWidget(self._memory)
+        row.addWidget(folders)
+        row.addStretch(1)
+        row.addWidget(self._lock_icon)
+        for label in (self._lock, self._watermark, self._baseline):
+            row.addWidget(label)
+        self.show_folders(Folders())
+        self.show_seen(Seen())
+
+    def show_folders(self, folders: Folders) -> None:
+        """Show what was named."""
+        sessions = ", ".join(one_line(source.path, 200) for source in folders.sources)
+        self._demo.setVisible(folders.demo)
+        self._sessions.set_text(f"sessions {sessions}" if sessions else "no sessions folder named")
+        memory = one_line(str(folders.memory_root), 200) if folders.memory_root else ""
+        self._memory.set_text(f"memory {memory}" if memory else "no memory folder named")
+
+    def show_seen(self, seen: Seen) -> None:
+        """Show what was read; what was not read is a dash."""
+        self._lock.setText(_lock(seen))
+        mark = "–" if seen.watermark is None else formats.absolute(seen.watermark)[:16] if seen.watermark else "none"
+        self._watermark.setText(f"watermark {mark}")
+        baseline = "–"
+        if seen.snapshot is not None:
+            baseline = seen.snapshot.baseline[:7] if seen.snapshot.baseline else "none"
+        self._baseline.setText(f"baseline {baseline}")
+
+    def _on_theme_changed(self) -> None:
+        self._lock_icon.setPixmap(self._theme.icon("lock", "muted").pixmap(QSize(16, 16)))
+
+
+class RunBar(QFrame):
+    """The Run button with its states, Cancel, the estimate and the progress."""
+
+    def __init__(self, theme: Theme, actions: ActionRegistry, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("run_bar")
+        self.setProperty("role", "bar")
+        self._theme = theme
+        self._actions = actions
+        self._estimate = ""
+        self._state = RunState()
+        self.run = QToolButton()
+        self.run.setObjectName("run.button")
+        self.run.setProperty("role", "button")
+        self.run.setProperty("primary", "true")
+        self.run.setDefaultAction(actions.action("run.start"))
+        self.run.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.run.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
+        menu = QMenu(self.run)
+        menu.setObjectName("run.menu")
+        menu.setToolTipsVisible(True)
+        for id_ in MENU:
+            menu.addAction(actions.action(id_))
+        self.run.setMenu(menu)
+        self.scan = _flat(actions, "run.scan")
+        self.cancel = _flat(actions, "run.cancel")
+        self._text = ElidedLabel(role="muted")
+        self._text.setObjectName("run.text")
+        self._progress = QProgressBar()
+        self._progress.setObjectName("run.progress")
+        self._progress.setAccessibleName("Progress of the run")
+        self._progress.setTextVisible(False)
+        self._progress.setFixedWidth(200)
+        palette = _flat(actions, "palette.open", text=False)
+        keys = _flat(actions, "keys.open", text=False)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        for widget in (self.run, self.scan, self.cancel):
+            row.addWidget(widget)
+        row.addSpacing(8)
+        row.addWidget(self._progress)
+        row.addWidget(self._text, 1)
+        row.addWidget(palette)
+        row.addWidget(keys)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 8, 12, 8)
+        column.addLayout(row)
+        theme.changed.connect(self._on_theme_changed)
+        self.show_run(self._state)
+
+    def show_run(self, state: RunState) -> None:
+        """Change text, icon and accessible name together."""
+        self._state = state
+        action = self._actions.action("run.start")
+        action.setText(state.button)
+        action.setIconText(state.button)
+        token = "accent_text" if action.isEnabled() else "disabled"
+        self.run.setIcon(self._theme.icon(state.icon, token))
+        self.run.setAccessibleName(state.button)
+        self.cancel.setVisible(state.busy)
+        self.scan.setVisible(not state.busy)
+        self._progress.setVisible(state.busy and state.phase is not RunPhase.CONFIRMING)
+        self._progress.setRange(0, state.total)
+        self._progress.setValue(state.done)
+        self._text.set_text(self._words(state))
+
+    def show_plan(self, plan: Plan) -> None:
+        """Show what a run would do."""
+        self._estimate = estimate(plan)
+        self.show_run(self._state)
+
+    def show_waiting(self, number: int, scanned: bool) -> None:
+        """Show how many rollouts wait, until there is an estimate."""
+        self._estimate = f"{formats.plural(number, 'rollout')} waiting" if scanned else ""
+        self.show_run(self._state)
+
+    def _on_theme_changed(self) -> None:
+        self.show_run(self._state)
+
+    def _words(self, state: RunState) -> str:
+        if not state.busy:
+            if state.phase in (RunPhase.FAILED, RunPhase.NOTHING_TO_DO) and state.detail:
+                return f"{state.phase.value}: {state.detail}"
+            return self._estimate
+        parts = [state.detail or state.phase.value, state.eta(time.monotonic())]
+        return " · ".join(part for part in parts if part)
+
+
+def estimate(plan: Plan) -> str:
+    """Return a plan's size, provider and what leaves this computer, on one line."""
+    if plan.state is PlanState.EMPTY:
+        return "no rollout to extract"
+    jobs = [job for effect in plan.effects_of(ClaimJobs) for job in effect.jobs]
+    tokens = sum(job.tokens_sent or job.tokens for job in jobs)
+    size = f"{formats.plural(len(jobs), 'rollout')} · ~{formats.tokens(tokens)} tokens"
+    return f"{size} · {provider_text(plan)}"
+
+
+def _lock(seen: Seen) -> str:
+    if seen.watermark is None:
+        return "lock –"
+    held = next((job for job in seen.jobs if job.kind == GLOBAL_KIND and job.status is JobStatus.RUNNING), None)
+    if held is None:
+        return "lock free"
+    until = f" until {clock(held.lease_until)}" if held.lease_until else ""
+    return f"lock held by {one_line(held.owner, 40)}{until}"
+
+
+def _flat(actions: ActionRegistry, id_: str, *, text: bool = True) -> QToolButton:
+    button = QToolButton()
+    button.setObjectName(f"{id_}.button")
+    button.setDefaultAction(actions.action(id_))
+    button.setAccessibleName(actions.action(id_).text())
+    button.setProperty("role", "flat")
+    style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if text else Qt.ToolButtonStyle.ToolButtonIconOnly
+    button.setToolButtonStyle(style)
+    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    return button

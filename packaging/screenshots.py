@@ -1,0 +1,172 @@
+"""Render every panel of the window with the demo's data, in both schemes, at one and two times the size.
+
+Works without a display. Everything happens in a private temporary folder that is removed at the end.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+os.environ["QT_QPA_PLATFORM"] = "offscreen"
+os.environ.setdefault("QT_API", "pyside6")
+
+import asyncio
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from PySide6.QtWidgets import QToolButton, QWidget  # noqa: E402
+
+from ltmem_gui.domain.review import all_accepted  # noqa: E402
+from ltmem_gui.ui.dialogs.confirmation import ConfirmationSheet  # noqa: E402
+
+if TYPE_CHECKING:
+    from ltmem_gui.ui.application import Running
+    from ltmem_gui.ui.main_window import MainWindow
+
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+SIZE = (1280, 800)
+TIMEOUT_SECONDS = 60
+
+
+def main(argv: list[str]) -> int:
+    """Render at both sizes, each in a process of its own: Qt reads the scale once."""
+    out = Path(argv[0] if argv else "screenshots").absolute()
+    if "--scale" in argv:
+        return render(out, int(argv[argv.index("--scale") + 1]))
+    out.mkdir(parents=True, exist_ok=True)
+    runs = [
+        subprocess.Popen(
+            [sys.executable, __file__, str(out), "--scale", str(scale)],
+            env={**os.environ, "QT_SCALE_FACTOR": str(scale), "LTMEM_REDACTOR": "layer"},
+        )
+        for scale in (1, 2)
+    ]
+    codes = [run.wait(TIMEOUT_SECONDS) for run in runs]
+    names = sorted(path.name for path in out.glob("*.png"))
+    print(f"{len(names)} pictures in {out}")
+    return max(codes)
+
+
+def render(out: Path, scale: int) -> int:
+    """Run the demo in the window and take the pictures of one scale."""
+    from ltmem_gui import bootstrap_gui
+    from ltmem_gui.bootstrap import compose
+    from ltmem_gui.pipeline.operations import Operations
+    from ltmem_gui.ui import application
+
+    with tempfile.TemporaryDirectory(prefix="ltmem-pictures-") as folder:
+        adapters = compose(None)
+        app = application.make_application(sys.argv[:1])
+        tour = Tour(out, scale, Path(folder) / "ltmem-demo")
+        options = application.ApplicationOptions(
+            operations=Operations(adapters),
+            demo=lambda top: bootstrap_gui.lay_demo_folder(adapters, top),
+            approver="demo",
+            demo_hint="/tmp/ltmem-demo",
+            scheme="light",
+            close=lambda: bootstrap_gui.close_adapters(adapters),
+            folders_named=lambda folders: bootstrap_gui.use_home(adapters, folders),
+            started=tour.start,
+        )
+        application.run(app, options)
+    return tour.code
+
+
+class Tour:
+    """Walk through the window as a person would, and picture what is seen."""
+
+    def __init__(self, out: Path, scale: int, demo: Path) -> None:
+        self.code = 1
+        self._out = out
+        self._scale = scale
+        self._demo = demo
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self, running: Running) -> None:
+        """Begin once the window is shown."""
+        self._task = asyncio.get_running_loop().create_task(self._walk(running))
+
+    async def _walk(self, running: Running) -> None:
+        try:
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                await self._visit(running)
+            self.code = 0
+        finally:
+            running.shutdown.request("pictures taken")
+
+    async def _visit(self, running: Running) -> None:
+        window, controller = running.window, running.controller
+        window.resize(*SIZE)
+        await self._shoot(running, "start", window)
+        window.folders.demo_asked.emit(self._demo)
+        await running.supervisor.idle()
+        self._select(window, "queued")
+        await self._shoot(running, "queue", window)
+        window.registry.trigger("run.start")
+        await self._confirm(running, "confirm-extract")
+        await running.supervisor.idle()
+        await self._shoot(running, "review", window)
+        plan = controller.workbench.plan
+        assert plan is not None, controller.workbench.run_state
+        window.review.apply_requested.emit((plan, all_accepted(plan)))
+        await self._confirm(running, "confirm-apply")
+        await running.supervisor.idle()
+        await self._shoot(running, "history", window)
+        window.messages.dismiss()
+        controller.workbench.scan()
+        await running.supervisor.idle()
+        for name in ("citations", "memory", "queue"):
+            window.show_panel(name)
+            await running.supervisor.idle()
+            if name == "queue":
+                self._select(window, "done")
+            await self._shoot(running, "queue-done" if name == "queue" else name, window)
+        window.registry.trigger("keys.open")
+        await asyncio.sleep(0.05)
+        keys = window.findChild(QWidget, "keys")
+        assert keys is not None
+        await self._shoot(running, "keys", keys)
+        keys.close()
+
+    async def _confirm(self, running: Running, name: str) -> None:
+        sheet = await self._armed_sheet(running)
+        for toggle in sheet.findChildren(QToolButton, "confirmation.details")[:1]:
+            toggle.setChecked(True)
+        await self._shoot(running, name, sheet)
+        (await self._armed_sheet(running)).yes_button.click()
+        await asyncio.sleep(0.02)
+
+    async def _armed_sheet(self, running: Running) -> ConfirmationSheet:
+        while True:
+            sheet = running.window.findChild(ConfirmationSheet)
+            if sheet is not None and sheet.yes_button.isEnabled():
+                return sheet
+            await asyncio.sleep(0.02)
+
+    def _select(self, window: MainWindow, state: str) -> None:
+        for position in range(window.queue.model.rowCount()):
+            row = window.queue.model.row_at(position)
+            if row is not None and row.state.name.startswith(state):
+                window.queue.select_key(row.key)
+                return
+
+    async def _shoot(self, running: Running, name: str, widget: QWidget) -> None:
+        theme = running.window.theme
+        for scheme in SCHEMES:
+            theme.set_scheme(scheme)
+            await asyncio.sleep(0.03)
+            path = self._out / f"{name}-{scheme}-{self._scale}x.png"
+            if not widget.grab().save(str(path)):
+                raise OSError(f"cannot write {path}")
+        theme.set_scheme("light")
+        await asyncio.sleep(0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
