@@ -58,8 +58,8 @@ class FileReference:
     def attributes(self) -> dict[str, str]:
         """Return cwd, rollout_path, updated_at and thread_id as far as they are given."""
         found = list(_ATTRIBUTE.finditer(self.note))
-        ends = [match.start() for match in found[1:]] + [len(self.note)]
-        return {match[1]: self.note[match.end() : end] for match, end in zip(found, ends, strict=True)}
+        ends = [*(match.start() for match in found[1:]), len(self.note)]
+        return {match[1]: self.note[match.end() : end] for match, end in zip(found, ends, strict=False)}
 
     @property
     def thread_id(self) -> str:
@@ -327,6 +327,8 @@ def _read_task(number: int, title: str, chunk: list[tuple[int, str]]) -> Task:
             parts[current].append((position, line))
     files: list[FileReference] = []
     extra = [text for _, text in _trim(parts[""])]
+    keywords = [line for _, line in parts.get(KEYWORDS_HEADING, []) if line.startswith("- ")]
+    extra += [text for _, text in _trim([row for row in parts.get(KEYWORDS_HEADING, []) if row[1] not in keywords])]
     for position, line in parts.get(FILES_HEADING, []):
         match = _FILE.match(line)
         if match:
@@ -337,7 +339,7 @@ def _read_task(number: int, title: str, chunk: list[tuple[int, str]]) -> Task:
         number,
         title.strip(),
         tuple(files),
-        tuple(line for _, line in _trim(parts.get(KEYWORDS_HEADING, [])) if line.strip()),
+        tuple(keywords),
         tuple(extra),
         FILES_HEADING in parts,
         KEYWORDS_HEADING in parts,

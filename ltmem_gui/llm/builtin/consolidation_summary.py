@@ -31,7 +31,8 @@ MAX_TIPS, TIP_BYTES = 15, 1_600
 _PROFILE_START = "Works on "
 _MAX_NAMES = 40
 _NOWHERE = ("", "unknown", "any")
-_COUNT = re.compile(r"[0-9]+ projects")
+_COUNT = re.compile(r" \([0-9]+ projects\)\Z")
+_SAID_END = re.compile(r"; said [0-9]{4}-[0-9]{2}-[0-9]{2}(?=\)\Z)")
 NOTE_TAG = "[ad-hoc note]"
 
 
@@ -143,16 +144,16 @@ class _Ours:
             statement = Statement(text)
             self._by_key.setdefault(statement.key, []).append(statement)
         named = profile.partition(": ")[2].removesuffix(".").split(", ")
-        self._titles = {group.title for group in groups} | set(named)
+        titles = {group.title for group in groups} | set(named)
+        self._endings = tuple(f"{before}{title}" for title in titles for before in (" (", ", "))
 
     def wrote(self, line: str) -> bool:
         """Tell whether a line is ours."""
         text = split_reference(line.removeprefix("- "))[0]
         if line.startswith(_PROFILE_START) or text.startswith(NOTE_TAG):
             return True
-        said, _, where = text.removesuffix(")").rpartition(" (")
-        names = where.partition("; said ")[0]
-        if said and (_COUNT.fullmatch(names) or all(name in self._titles for name in names.split(", "))):
+        where = _SAID_END.sub("", text)
+        if where.endswith(")") and (_COUNT.search(where) or where[:-1].endswith(self._endings)):
             return True
         statement = Statement(text)
         return any(same(statement, other) for other in self._by_key.get(statement.key, ()))
