@@ -2,17 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import peewee
 
-from ltmem_gui.domain.errors import DatabaseDamaged
-from ltmem_gui.store.failures import Holders, explain, is_database_error
+from ltmem_gui.domain.errors import DatabaseDamaged, KnownError
+from ltmem_gui.store.failures import DATABASE_ERRORS, Holders, explain, is_locked
 
 BUSY_SECONDS = 5.0
+_PAUSE_SECONDS = 0.005
+
+
+class Transaction:
+    """Hold one write transaction; a class and no generator, since claims open thousands a second."""
+
+    __slots__ = ("_inner", "_told")
+
+    def __init__(self, engine: peewee.SqliteDatabase, told: Callable[[Exception], KnownError | None]) -> None:
+        self._inner = engine.transaction("IMMEDIATE")
+        self._told = told
+
+    def __enter__(self) -> None:
+        try:
+            self._inner.__enter__()
+        except DATABASE_ERRORS as error:
+            if (known := self._told(error)) is None:
+                raise
+            raise known from error
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._inner.__exit__(kind, error, trace)
+        except DATABASE_ERRORS as failure:
+            if (known := self._told(failure)) is None:
+                raise
+            raise known from failure
 
 
 class Database:
@@ -42,21 +73,23 @@ class Database:
         """Turn database errors inside the block into known errors; bugs of ours pass as they are."""
         try:
             yield
-        except Exception as error:
-            known = explain(error, self._path, self._holders) if is_database_error(error) else None
-            if known is None:
+        except DATABASE_ERRORS as error:
+            if (known := self.told(error)) is None:
                 raise
-            self._damaged = self._damaged or isinstance(known, DatabaseDamaged)
             raise known from error
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def told(self, error: Exception) -> KnownError | None:
+        """Return the known error that a database error is, None where it is a bug of ours."""
+        known = explain(error, self._path, self._holders)
+        self._damaged = self._damaged or isinstance(known, DatabaseDamaged)
+        return known
+
+    def transaction(self) -> Transaction:
         """Hold the write lock from the first statement on: all of the block is stored, or nothing.
 
         Deferred transactions fail at once on the upgrade from read to write, whatever the busy timeout.
         """
-        with self.explained(), self._engine.atomic("IMMEDIATE"):
-            yield
+        return Transaction(self._engine, self.told)
 
     @contextmanager
     def durable_transaction(self) -> Iterator[None]:
@@ -70,18 +103,42 @@ class Database:
 
     def sql(self, statement: str, params: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run one statement and return its rows."""
-        with self.explained():
+        try:
             return self._engine.execute_sql(statement, params).fetchall()
+        except DATABASE_ERRORS as error:
+            if (known := self.told(error)) is None:
+                raise
+            raise known from error
+
+    def sql_patiently(self, statement: str) -> list[tuple[Any, ...]]:
+        """Run one statement of opening, again and again while the file is locked.
+
+        SQLite's own busy timeout covers neither the change to write-ahead logging nor the moment in which the last
+        program that closes the file removes its log.
+        """
+        deadline = time.monotonic() + BUSY_SECONDS
+        with self.explained():
+            while True:
+                try:
+                    return self._engine.execute_sql(statement).fetchall()
+                except peewee.OperationalError as error:
+                    if not is_locked(error) or time.monotonic() >= deadline:
+                        raise
+                time.sleep(_PAUSE_SECONDS)
 
     def change(self, statement: str, params: Sequence[Any] = ()) -> int:
         """Run one statement and return how many rows it changed."""
-        with self.explained():
+        try:
             return self._engine.execute_sql(statement, params).rowcount
+        except DATABASE_ERRORS as error:
+            if (known := self.told(error)) is None:
+                raise
+            raise known from error
 
     def rows(self, query: Any) -> list[tuple[Any, ...]]:
-        """Run a peewee query and return its rows as tuples."""
-        with self.explained():
-            return list(query.tuples().execute(self._engine))
+        """Run a peewee query and return its rows as tuples, at the price of the SQL alone."""
+        statement, params = self._engine.get_sql_context().parse(query)
+        return self.sql(statement, params)
 
     def row(self, query: Any) -> tuple[Any, ...] | None:
         """Run a peewee query and return its first row."""

@@ -10,10 +10,14 @@ import peewee
 
 from ltmem_gui.domain.errors import DatabaseDamaged, InputError, KnownError
 
+DATABASE_ERRORS = (peewee.DatabaseError, peewee.InterfaceError, sqlite3.Error)
+"""What comes from the database, wrapped by peewee or not."""
+
 Holders = Callable[[Path], Sequence[str]]
 
 DAMAGED_REMEDY = "the next confirmed run sets it aside and starts a new one; the memory folder is not touched"
 
+_DEPTH = 10
 _LOCKED = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _READ_ONLY = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM})
@@ -24,7 +28,9 @@ _UNREADABLE = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.
 def primary_code(error: BaseException) -> int | None:
     """Return SQLite's primary result code of an error, its cause or its context; None when it carries none."""
     seen: BaseException | None = error
-    while seen is not None:
+    for _ in range(_DEPTH):
+        if seen is None:
+            break
         code = getattr(seen, "sqlite_errorcode", None)
         if isinstance(code, int):
             return code & 0xFF
@@ -55,9 +61,9 @@ def explain(error: BaseException, path: Path, holders: Holders) -> KnownError | 
     return None
 
 
-def is_database_error(error: BaseException) -> bool:
-    """Tell whether an error came from the database, wrapped by peewee or not."""
-    return isinstance(error, peewee.DatabaseError | peewee.InterfaceError | sqlite3.Error)
+def is_locked(error: BaseException) -> bool:
+    """Tell whether another connection holds the file."""
+    return primary_code(error) in _LOCKED
 
 
 def _message(error: BaseException) -> str:

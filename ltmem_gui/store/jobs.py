@@ -42,17 +42,17 @@ from ltmem_gui.store.part import StorePart
 
 _KIND = STAGE1_KIND
 
-_LOOK = f"""
+LOOK = f"""
     SELECT {STATE_COLUMNS}, j.worker_id, j.crash_count, j.attempt, o.source_updated_at, o.generated_at,
         (SELECT COUNT(*) FROM (
-            SELECT 1 FROM jobs r WHERE r.kind = '{_KIND}' AND r.status = 'running'
+            SELECT 1 FROM jobs r WHERE r.kind = '{_KIND}' AND r.status = 'running' AND r.retry_at IS NULL
             AND r.lease_until > ? AND r.lease_until <= ? AND r.job_key <> ? LIMIT ?))
     FROM (SELECT ? AS key)
     LEFT JOIN jobs j ON j.kind = '{_KIND}' AND j.job_key = key
     LEFT JOIN stage1_outputs o ON o.thread_id = key
 """
 
-_TAKE = f"""
+TAKE = f"""
     INSERT INTO jobs (kind, job_key, status, worker_id, ownership_token, started_at, lease_until, retry_remaining,
         input_watermark, agent, cwd, rollout_path, git_branch, title, crash_count, attempt)
     VALUES ('{_KIND}', ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -229,7 +229,7 @@ class StageOneJobs(StorePart):
 
     def _look(self, thread_id: str, *, now: int, cap: int) -> _Look:
         horizon = lease_horizon(now, StageOne.JOB_LEASE_SECONDS)
-        row = self._db.sql(_LOOK, (now, horizon, thread_id, cap, thread_id))[0]
+        row = self._db.sql(LOOK, (now, horizon, thread_id, cap, thread_id))[0]
         worker, crashes, attempt, source, generated, others = row[9:]
         return _Look(
             state=job_state(row[:9]),
@@ -257,7 +257,7 @@ class StageOneJobs(StorePart):
             crashes,
             claim.attempt,
         )
-        self._db.sql(_TAKE, values)
+        self._db.sql(TAKE, values)
 
     def _record_crash(self, job_key: str, crashes: int, now: int) -> None:
         held = crashes >= StageOne.CRASHES_BEFORE_HOLD

@@ -67,8 +67,6 @@ class SqliteStores:
             after_closing.callback(_set_aside_if_damaged, db, path, _inode(path))
             scrub(db)
             yield SqliteStore(db, self._alive, notices)
-            if not db.damaged:
-                db.sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @contextmanager
     def reading(self, home: Path) -> Iterator[SqliteStore]:
@@ -116,7 +114,7 @@ class SqliteStores:
             db = opening.enter_context(self._session(path, str(path)))
             try:
                 for name, value in _WRITING_PRAGMAS.items():
-                    db.sql(f"PRAGMA {name} = {value}")
+                    db.sql_patiently(f"PRAGMA {name} = {value}")
                 if _version(db) != SCHEMA_VERSION:
                     with db.transaction():
                         check_version(_version(db), str(path))
@@ -161,7 +159,7 @@ class SqliteStores:
 
 
 def _version(db: Database) -> int:
-    return db.sql("PRAGMA user_version")[0][0]
+    return db.sql_patiently("PRAGMA user_version")[0][0]
 
 
 def _check(db: Database, path: Path) -> None:

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
+from peewee import fn
+
 from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.jobs import STAGE1_KIND, Attempt, JobRecord, JobStatus
 from ltmem_gui.domain.leases import StageOne
 from ltmem_gui.store.models import AttemptRow, Job
 from ltmem_gui.store.part import StorePart
 
+# in the order of the fields of `JobRecord`
 _JOB = (
     Job.kind,
     Job.job_key,
     Job.status,
-    Job.worker_id,
+    fn.COALESCE(Job.worker_id, ""),
     Job.lease_until,
     Job.retry_at,
     Job.retry_remaining,
     Job.started_at,
     Job.finished_at,
     Job.last_outcome,
-    Job.last_error,
+    fn.COALESCE(Job.last_error, ""),
     Job.error_group,
-    Job.input_watermark,
-    Job.last_success_watermark,
+    fn.COALESCE(Job.input_watermark, 0),
+    fn.COALESCE(Job.last_success_watermark, 0),
     Job.crash_count,
     Job.agent,
     Job.cwd,
@@ -32,6 +35,8 @@ _JOB = (
     Job.title,
     Job.git_branch,
 )
+_BEFORE_ATTEMPTS = 15
+_STATUS = {status.value: status for status in JobStatus}
 _ATTEMPT = (
     AttemptRow.number,
     AttemptRow.owner,
@@ -97,48 +102,6 @@ def _refuse(expected: JobStatus, *refused: JobStatus) -> None:
 
 
 def _record(row: tuple[Any, ...], attempts: tuple[Attempt, ...]) -> JobRecord:
-    (
-        kind,
-        job_key,
-        status,
-        worker_id,
-        lease_until,
-        retry_at,
-        retry_remaining,
-        started_at,
-        finished_at,
-        last_outcome,
-        last_error,
-        error_group,
-        input_watermark,
-        last_success_watermark,
-        crash_count,
-        agent,
-        cwd,
-        rollout_path,
-        title,
-        git_branch,
-    ) = row
-    return JobRecord(
-        kind=kind,
-        job_key=job_key,
-        status=JobStatus(status),
-        owner=worker_id or "",
-        lease_until=lease_until,
-        retry_at=retry_at,
-        retry_remaining=retry_remaining,
-        started_at=started_at,
-        finished_at=finished_at,
-        last_outcome=last_outcome,
-        last_error=last_error or "",
-        error_group=error_group,
-        input_watermark=input_watermark or 0,
-        last_success_watermark=last_success_watermark or 0,
-        crash_count=crash_count,
-        attempts=attempts,
-        agent=agent,
-        cwd=cwd,
-        rollout_path=rollout_path,
-        title=title,
-        git_branch=git_branch,
-    )
+    before, after = row[3:_BEFORE_ATTEMPTS], row[_BEFORE_ATTEMPTS:]
+    values: tuple[Any, ...] = (row[0], row[1], _STATUS[row[2]], *before, attempts, *after)
+    return JobRecord(*values)

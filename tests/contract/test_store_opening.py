@@ -151,8 +151,9 @@ def test_the_data_folder_and_its_files_are_for_one_person_only(tmp_path: Path) -
     assert stat.S_IMODE(home.path.stat().st_mode) == 0o700
     with home.open() as store:
         claimed(store)
-        for path in home.path.iterdir():
-            assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+        assert len(home.files()) == 3
+        for name in home.files():
+            assert stat.S_IMODE((home.path / name).stat().st_mode) == 0o600, name
     home.create()
     with home.stores.reading(home.path) as store:
         assert len(store.jobs()) == 1
@@ -373,7 +374,7 @@ def test_b73_a_read_only_folder_is_called_read_only() -> None:
         told, receipts = child.stdout.strip().split("\n")
         assert "read-only" in told
         assert receipts == "1"
-        assert sorted(path.name for path in home.path.iterdir()) == [DATABASE_NAME]
+        assert list(home.files()) == [DATABASE_NAME]
 
 
 def test_a_home_that_is_a_file_is_told(tmp_path: Path) -> None:

@@ -62,9 +62,9 @@ class Home:
             return connection.execute(statement, params).fetchall()
 
     def files(self) -> dict[str, tuple[int, int, int]]:
-        """Return name → (inode, size, mtime) of what lies in the folder."""
+        """Return name → (inode, size, mtime) of the database and what lies beside it under its name."""
         found = {}
-        for path in sorted(self.path.iterdir()):
+        for path in sorted(self.path.glob(f"{DATABASE_NAME}*")):
             status = path.stat()
             found[path.name] = (status.st_ino, status.st_size, status.st_mtime_ns)
         return found
