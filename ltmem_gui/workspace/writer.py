@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -30,6 +32,8 @@ from ltmem_gui.workspace.reader import read
 from ltmem_gui.workspace.settling import clean_up_or_leave, in_words, record
 from ltmem_gui.workspace.steps import Faults, Reached
 from ltmem_gui.workspace.transaction import Transaction
+
+_LOG = logging.getLogger(__name__)
 
 
 class Writer:
@@ -76,17 +80,25 @@ class Writer:
                 with self._cover(root), self._locks.acquire(root, self._owner):
                     self._reach(Step.LOCK)
                     receipt = self._apply_locked(grant, claim, beat)
-            except RefusedError:
-                self._ledger.release(claim)
+            except KnownError:
+                # Nothing is left of the try, so that a person may repeat it at once: no back-off.
+                self._give_back(self._ledger.release, claim)
                 raise
             except OSError as error:
-                self._ledger.fail(claim, str(error))
+                self._give_back(self._ledger.release, claim)
                 where = str(error.filename or grant.plan.memory_root)
                 raise InputError(error.strerror or str(error), "nothing was changed; apply again", where) from error
             except BaseException as error:
-                self._ledger.fail(claim, str(error) or type(error).__name__)
+                self._give_back(self._ledger.fail, claim, str(error) or type(error).__name__)
                 raise
         return receipt
+
+    def _give_back(self, end: Callable[..., None], *arguments: object) -> None:
+        try:
+            end(*arguments)
+        except (OSError, KnownError) as error:
+            # What is told is why the apply failed; the lease of a process that ended is taken over.
+            _LOG.warning("the lease could not be given back: %s", error)
 
     def _check(self, grant: ApplyGrant) -> None:
         plan, selection, approval = grant.plan, grant.selection, grant.approval

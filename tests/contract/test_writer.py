@@ -318,7 +318,8 @@ def test_a_failure_at_any_step_restores_the_old_state_at_once(world: World, step
     assert read(world.root).baseline == baseline
     assert not any(p.name.startswith(".ltmem-") for p in world.root.iterdir())
     assert world.recovery().pending() == ()
-    assert world.ledger.calls[-1].startswith("fail")
+    assert world.ledger.calls[-1] == "release"
+    world.writer().apply(grant_for(world.plan()))
 
 
 @pytest.mark.parametrize("place", ["write@3", "delete@2", "baseline@2", "baseline@3", "baseline@4", "stage@3"])
@@ -478,3 +479,13 @@ def test_faults_are_only_for_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     for wish in ("nothing:eio", "write:nothing", "write@x:eio", "write"):
         with pytest.raises(UsageError, match="recover --steps"):
             Faults(wish)
+
+
+@pytest.mark.log_expected
+def test_the_reason_of_a_failure_is_told_even_when_the_lease_cannot_be_given_back(world: World) -> None:
+    def full(*args: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    world.ledger.release = full  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(InputError, match="Input/output error"):
+        world.writer("write:eio").apply(grant_for(world.plan()))
