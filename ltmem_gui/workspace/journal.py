@@ -115,7 +115,9 @@ class Journal:
 
     def note(self, step: Step) -> None:
         """Write down the step that was reached, for people; recovery looks at the folder itself."""
-        (self.folder / "step").write_text(step, encoding="ascii")
+        path = self.folder / "step"
+        path.touch(mode=0o600)
+        path.write_text(step, encoding="ascii")
 
     @property
     def step(self) -> str:
