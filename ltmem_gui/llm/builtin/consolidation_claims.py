@@ -19,156 +19,59 @@ from ltmem_gui.domain.citations import CitationEntry
 _WORD = re.compile(r"\w+(?:[./:@#+=-]+\w+)*")
 _HARD = re.compile(r"[0-9./:@#=_]")
 _NEGATIONS = frozenset(
-    [
-        "not",
-        "no",
-        "never",
-        "none",
-        "without",
-        "don't",
-        "dont",
-        "doesn't",
-        "isn't",
-        "aren't",
-        "can't",
-        "cannot",
-        "avoid",
-        "stop",
-        "nicht",
-        "nie",
-        "niemals",
-        "kein",
-        "keine",
-        "keinen",
-        "keiner",
-        "ohne",
-        "no",
-        "nunca",
-        "jamás",
-        "sin",
-        "ne",
-        "pas",
-        "jamais",
-        "sans",
-    ]
+    (
+        *("not", "no", "never", "none", "without", "instead", "rather", "dont", "cannot", "avoid", "stop"),
+        *("nicht", "nie", "niemals", "kein", "keine", "keinen", "keiner", "ohne", "statt", "anstatt", "anstelle"),
+        *("nunca", "jamás", "sin", "ne", "pas", "jamais", "sans"),
+    )
 )
 _SMALL = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "this",
-        "that",
-        "these",
-        "those",
-        "is",
-        "are",
-        "be",
-        "to",
-        "of",
-        "in",
-        "on",
-        "at",
-        "for",
-        "and",
-        "or",
-        "with",
-        "by",
-        "as",
-        "it",
-        "its",
-        "we",
-        "i",
-        "you",
-        "they",
-        "my",
-        "our",
-        "your",
-        "please",
-        "just",
-        "also",
-        "should",
-        "must",
-        "will",
-        "would",
-        "can",
-        "do",
-        "does",
-        "der",
-        "die",
-        "das",
-        "den",
-        "dem",
-        "ein",
-        "eine",
-        "einen",
-        "ist",
-        "sind",
-        "und",
-        "oder",
-        "mit",
-        "für",
-        "im",
-        "in",
-        "am",
-        "zu",
-        "bitte",
-        "auch",
-        "immer",
-        "always",
-        "el",
-        "la",
-        "los",
-        "las",
-        "un",
-        "una",
-        "es",
-        "son",
-        "y",
-        "o",
-        "con",
-        "para",
-        "por",
-        "le",
-        "les",
-        "des",
-        "du",
-        "de",
-        "et",
-        "ou",
-    ]
+    (
+        *("a", "an", "the", "this", "that", "these", "those", "is", "are", "be", "to", "of", "in", "on", "at", "for"),
+        *(
+            "and",
+            "or",
+            "with",
+            "by",
+            "as",
+            "it",
+            "its",
+            "we",
+            "i",
+            "you",
+            "they",
+            "my",
+            "our",
+            "your",
+            "please",
+            "just",
+        ),
+        *("also", "should", "must", "will", "would", "can", "do", "does", "always", "all", "everything", "here"),
+        *("der", "die", "das", "den", "dem", "ein", "eine", "einen", "ist", "sind", "und", "oder", "mit", "für", "im"),
+        *("am", "zu", "bitte", "auch", "immer", "alle", "alles", "hier"),
+        *("el", "la", "los", "las", "un", "una", "es", "son", "y", "o", "con", "para", "por", "siempre", "todo"),
+        *("le", "les", "du", "de", "et", "ou", "toujours", "tout"),
+    )
 )
 _VALUE_BEFORE = frozenset(
-    [
-        "is",
-        "are",
-        "use",
-        "uses",
-        "using",
-        "called",
-        "named",
-        "=",
-        "ist",
-        "sind",
-        "heißt",
-        "nutze",
-        "nutzt",
-        "verwende",
-        "prefer",
-        "prefers",
-        "want",
-        "wants",
-        "version",
-        "port",
-        "es",
-        "son",
-        "usa",
-        "usar",
-        "est",
-        "sont",
-        "utilise",
-        "utilisez",
-    ]
+    (
+        *(
+            "is",
+            "are",
+            "use",
+            "uses",
+            "using",
+            "called",
+            "named",
+            "prefer",
+            "prefers",
+            "want",
+            "wants",
+            "version",
+            "port",
+        ),
+        *("ist", "sind", "heißt", "nutze", "nutzt", "verwende", "es", "son", "usa", "usar", "est", "sont", "utilise"),
+    )
 )
 _NUMBER_BEFORE = frozenset(
     ["on", "at", "after", "every", "within", "of", "to", "auf", "nach", "alle", "en", "cada", "sur", "après"]
@@ -178,7 +81,6 @@ _DENIES = re.compile(
     r"\b(?:instead of|rather than|no longer|not any more|not|never|no|nicht mehr|nicht|nie|niemals|kein\w*|"
     r"anstatt|anstelle von|statt|en lugar de|ya no|nunca|au lieu de|jamais)\s+(.*)"
 )
-_DENIED_WORDS = 2
 _COMMON_VERBS = frozenset(
     ["use", "uses", "using", "run", "make", "keep", "nutze", "verwende", "usa", "utilise", "repo", "here", "hier"]
 )
@@ -242,7 +144,7 @@ def same(one: Statement, other: Statement) -> bool:
     pairs = zip(sorted(one.content), sorted(other.content), strict=True)
     if not all(a == b or (min(len(a), len(b)) >= 5 and fuzz.ratio(a, b) >= 80) for a, b in pairs):
         return False
-    return fuzz.ratio(one.joined, other.joined) >= 75
+    return fuzz.ratio(" ".join(one.content), " ".join(other.content)) >= 75
 
 
 def disagree(newer: Statement, older: Statement) -> bool:
@@ -337,7 +239,7 @@ def _denied(folded: str) -> frozenset[str]:
         match = _DENIES.search(clause)
         if match:
             words = [w for w in _WORD.findall(match[1]) if w not in _SMALL and w not in _NEGATIONS]
-            found.update(words[:_DENIED_WORDS])
+            found.update(words[:1])
     return frozenset(found)
 
 
@@ -348,9 +250,9 @@ def _takes_back(newer: Statement, older: Statement) -> bool:
         return False
     if back and forth:
         return True
-    shorter = min((newer, older), key=lambda statement: len(statement.affirmed))
+    affirming = older if back else newer
     rest = (newer.affirmed & older.affirmed) - _COMMON_VERBS
-    return bool(rest) or len(shorter.affirmed - _COMMON_VERBS) <= 1
+    return bool(rest) or len(affirming.affirmed - _COMMON_VERBS) <= 1
 
 
 def _other_value(one: Sequence[str], other: Sequence[str]) -> bool:

@@ -155,9 +155,9 @@ class _Body:
             if key == "task" and not self._title:
                 self._title = value
             return
-        label = _LABEL.match(stripped)
-        if label and label[1].strip().lower() in _LABELS:
-            self._section = _LABELS[label[1].strip().lower()]
+        label = _label(stripped)
+        if label is not None:
+            self._section = label
 
     def _close_bullet(self) -> None:
         parts, self._open = self._open, []
@@ -178,10 +178,16 @@ class _Body:
         self._title, self._outcome, self._section, self._bullets = "", "", KNOWLEDGE, []
 
 
+def _label(text: str) -> str | None:
+    """Return the section a label opens, empty for one that is passed over, None where the text is no label."""
+    match = _LABEL.match(text)
+    return _LABELS.get(match[1].strip().lower()) if match else None
+
+
 def _plain(lines: list[str], tasks: tuple[RawTask, ...]) -> tuple[RawTask, ...]:
     """Take paragraphs as knowledge where there is no bullet at all."""
     texts = [clean_line(line) for line in lines if line.strip() and not line.lstrip().startswith(("#", "<", "---"))]
-    texts = [text for text in texts if text and text.partition(":")[0] not in _FIELDS and not _LABEL.match(text)]
+    texts = [text for text in texts if text and text.partition(":")[0] not in _FIELDS and _label(text) is None]
     if not texts:
         return tasks
     first = tasks[0] if tasks else RawTask("", "", ())
