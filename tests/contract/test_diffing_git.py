@@ -106,6 +106,7 @@ def test_what_git_writes_is_read_back_byte_for_byte(tmp_path: Path) -> None:
     (tmp_path / "odd").write_bytes(b"\xff not utf-8 \xe9\n")
     (tmp_path / "mode").write_bytes(b"m\n")
     git(tmp_path, "add", "-A")
+    git(tmp_path, "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "-m", "base")
     for name in names[1:]:
         (tmp_path / name).write_bytes(random_text(chance) + b"same\n" * 12)
     (tmp_path / names[0]).rename(tmp_path / "moved to.md")
@@ -113,14 +114,14 @@ def test_what_git_writes_is_read_back_byte_for_byte(tmp_path: Path) -> None:
     (tmp_path / "odd").write_bytes(b"\xfe not utf-8 \xe8")
     (tmp_path / "mode").chmod(0o755)
     (tmp_path / "new.md").write_bytes(b"n\n")
-    git(tmp_path, "add", "-N", ".")
+    git(tmp_path, "add", "-A")
     for extra in ([], ["--binary"], ["-U0"], ["-M10%"], ["--no-prefix", "-U1"]):
-        patch = git(tmp_path, "diff", *extra)
+        patch = git(tmp_path, "diff", "--cached", *extra)
         files = parse_patch(patch)
         assert write_patch(files) == patch
-    stat = git(tmp_path, "diff", "--numstat", "-M10%").decode().split("\n")
-    assert len(parse_patch(git(tmp_path, "diff", "-M10%"))) == len(stat) - 1
-    by_path = {file.path: file for file in parse_patch(git(tmp_path, "diff", "-M10%"))}
+    stat = git(tmp_path, "diff", "--cached", "--numstat", "-M10%").decode().split("\n")
+    assert len(parse_patch(git(tmp_path, "diff", "--cached", "-M10%"))) == len(stat) - 1
+    by_path = {file.path: file for file in parse_patch(git(tmp_path, "diff", "--cached", "-M10%"))}
     assert (by_path["moved to.md"].kind, by_path["moved to.md"].old_path) == ("renamed", names[0])
     assert (by_path["mode"].kind, by_path["mode"].new_mode) == ("mode", 0o100755)
     assert by_path["bin"].binary

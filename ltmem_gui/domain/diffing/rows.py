@@ -104,10 +104,8 @@ class Document:
 
     def row(self, index: int) -> Row:
         """Return one row of the unified view. Raises `IndexError` outside of it."""
-        if not 0 <= index < self.count:
-            raise IndexError(index)
-        at = bisect_right(self._starts, index) - 1
-        return self.runs[at].row(index - self._starts[at])
+        at, inside = self.locate(index)
+        return self.runs[at].row(inside)
 
     def rows(self, start: int, stop: int) -> list[Row]:
         """Return the rows from `start` up to `stop`, cut at the ends."""
@@ -120,6 +118,17 @@ class Document:
             found.extend(run.row(i - first) for i in range(start, end))
             start, at = end, at + 1
         return found
+
+    def locate(self, index: int) -> tuple[int, int]:
+        """Return the run that holds a row, and the place of the row in it. Raises `IndexError` outside."""
+        if not 0 <= index < self.count:
+            raise IndexError(index)
+        at = bisect_right(self._starts, index) - 1
+        return at, index - self._starts[at]
+
+    def start_of(self, run: int) -> int:
+        """Return the first row of a run."""
+        return self._starts[run]
 
     def headers(self) -> list[int]:
         """Return the rows at which changes begin."""

@@ -1,0 +1,342 @@
+"""What the diff views show of one file: rows, word marks, findings, decisions, and where to go next. No widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+
+from ltmem_gui.domain.consent import Decision
+from ltmem_gui.domain.diffing.intraline import DIFFERENT, Intraline, Span, compare_lines, pair_lines
+from ltmem_gui.domain.diffing.layout import Look, lay_out
+from ltmem_gui.domain.diffing.moves import Moves, find_moves, order_only
+from ltmem_gui.domain.diffing.rows import Document, Row, RowKind
+from ltmem_gui.domain.diffing.searching import Place, find_in
+from ltmem_gui.domain.diffing.whitespace import Whitespace
+from ltmem_gui.domain.findings import Finding
+from ltmem_gui.domain.hazards import usual_line_end
+from ltmem_gui.domain.plan import FileChange
+from ltmem_gui.domain.review import Review
+
+MAX_MOVE_LINES = 20_000
+LONG_LINE = 10_000
+NO_MARKS = Intraline(DIFFERENT.extent)
+
+
+@dataclass(frozen=True, slots=True)
+class FileInput:
+    """One file as it is opened for review. `base` holds its lines as they are, None where they are not at hand."""
+
+    change: FileChange
+    base: tuple[str, ...] | None
+
+
+class DiffModel(QObject):
+    """Hold the rows of one file in one look.
+
+    Signals: `structure_changed` when rows were laid out anew, `decisions_changed` when only decisions did. Threads: UI.
+    """
+
+    structure_changed = Signal()
+    decisions_changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.document = Document([])
+        self.look = Look()
+        self.file: FileInput | None = None
+        self.review: Review | None = None
+        self.usual_end = "\n"
+        self.longest = 0
+        self.long_lines = 0
+        self.is_order_only = False
+        self._findings: dict[int, tuple[Finding, ...]] = {}
+        self._file_findings: tuple[Finding, ...] = ()
+        self._moves: Moves | None = None
+        self._pairs: dict[int, dict[int, int]] = {}
+        self._marks: dict[tuple[int, int], Intraline] = {}
+        self._number_of: dict[int, int] = {}
+        self._places: tuple[Place, ...] = ()
+        self._places_by_line: dict[tuple[str, int], tuple[Span, ...]] = {}
+
+    # --- what is shown ---
+
+    def open(self, file: FileInput, review: Review, look: Look | None = None) -> None:
+        """Show a file; everything of the one before is gone."""
+        self.file, self.review = file, review
+        self.look = look or Look(whitespace=self.look.whitespace, whole=self.look.whole)
+        lines = file.base or ()
+        changed = [line for hunk in file.change.hunks for line in (*hunk.old, *hunk.new)]
+        self.usual_end = usual_line_end(lines or changed)
+        lengths = [*map(len, lines), *map(len, changed)]
+        self.longest = max(lengths, default=0)
+        self.long_lines = sum(1 for n in lengths if n > LONG_LINE) if self.longest > LONG_LINE else 0
+        self.is_order_only = order_only(file.change.hunks)
+        self._moves = None
+        self._sort_findings(review)
+        self._lay_out()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.file = self.review = None
+        self.document = Document([])
+        self._findings, self._file_findings = {}, ()
+        self._places, self._places_by_line = (), {}
+        self.structure_changed.emit()
+
+    def set_review(self, review: Review) -> None:
+        """Show other decisions; rows are laid out anew only where lines changed with them."""
+        before, self.review = self.review, review
+        if self.file is None:
+            return
+        if before is None or _shape(before, self.file.change) != _shape(review, self.file.change):
+            self._lay_out()
+        else:
+            self.decisions_changed.emit()
+
+    def set_look(self, look: Look) -> None:
+        """Fold, unfold or look past white space; never changes a decision."""
+        self.look = look
+        if self.file is not None:
+            self._lay_out()
+
+    def open_fold(self, row: int, lines: int) -> None:
+        """Show more lines of a fold."""
+        gap = self.document.row(row).gap
+        if gap >= 0:
+            self.set_look(self.look.open_gap(gap, lines))
+
+    def reveal(self, line: int, *, old: bool = False) -> int | None:
+        """Return the row of a line (from 0), opening its fold if need be."""
+        row = self.document.place_of(line, old=old)
+        gap = self.document.fold_of(line, old=old) if row is None else None
+        if gap is not None and gap >= 0:
+            self.set_look(Look(self.look.whole, {**self.look.opened, gap: (10**9, 0)}, self.look.whitespace))
+            row = self.document.place_of(line, old=old)
+        return row
+
+    # --- what is known of a row ---
+
+    def decision_of(self, row: Row) -> Decision | None:
+        """Return the decision a row stands under, None for rows outside of changes."""
+        if self.review is None or row.unit is None:
+            return None
+        return self.review.mark(row.unit).decision
+
+    def findings_at(self, index: int, row: Row) -> tuple[Finding, ...]:
+        """Return the findings on the line of a row; those of the whole file stand on its first change."""
+        if row.kind is RowKind.HEADER:
+            return self._file_findings if self._number_of.get(index, 0) == 1 else ()
+        if row.new is None or row.kind is RowKind.FOLD:
+            return ()
+        # The lines of an edit are not the ones that were looked at; they are checked before Apply.
+        if row.kind is RowKind.ADDED and self.decision_of(row) is Decision.EDITED:
+            return ()
+        return self._findings.get(row.new, ())
+
+    def number_of(self, header: int) -> tuple[int, int]:
+        """Return which change of how many begins at a row, from 1; 0 where none does."""
+        return self._number_of.get(header, 0), len(self._number_of)
+
+    def counts_of(self, header: Row) -> tuple[int, int]:
+        """Return how many lines the change of a header adds and removes, as decided."""
+        added = removed = 0
+        for run in self.document.runs:
+            if run.unit == header.unit and run.kind is RowKind.ADDED:
+                added += run.count
+            elif run.unit == header.unit and run.kind is RowKind.REMOVED:
+                removed += run.count
+        return added, removed
+
+    def note_of(self, row: Row) -> str:
+        """Return the review note of a row's change."""
+        return self.review.notes.get(row.unit, "") if self.review is not None and row.unit else ""
+
+    def marks_of(self, index: int) -> Intraline:
+        """Return the changed words of a row; computed for the rows that are looked at, kept for the file."""
+        run, inside = self.document.locate(index)
+        kind = self.document.runs[run].kind
+        if kind not in (RowKind.REMOVED, RowKind.ADDED):
+            return NO_MARKS
+        first = run if kind is RowKind.REMOVED else run - 1
+        partner = self._partner(first, inside, from_old=kind is RowKind.REMOVED)
+        if partner is None:
+            return NO_MARKS
+        key = (first, inside if kind is RowKind.REMOVED else partner)
+        if key not in self._marks:
+            old = self.document.runs[first].row(key[1])
+            new = self.document.runs[first + 1].row(partner if kind is RowKind.REMOVED else inside)
+            self._marks[key] = compare_lines(old.text, new.text)
+        return self._marks[key]
+
+    def only_end_changed(self, index: int) -> bool:
+        """Tell whether a row differs from its partner in its line end alone."""
+        run, inside = self.document.locate(index)
+        kind = self.document.runs[run].kind
+        if kind not in (RowKind.REMOVED, RowKind.ADDED):
+            return False
+        first = run if kind is RowKind.REMOVED else run - 1
+        partner = self._partner(first, inside, from_old=kind is RowKind.REMOVED)
+        if partner is None:
+            return False
+        this = self.document.runs[run].row(inside)
+        other = self.document.runs[first + 1 if kind is RowKind.REMOVED else first].row(partner)
+        return this.text == other.text and this.end != other.end
+
+    def moved(self, row: Row) -> int | None:
+        """Return the line (from 1) a moved row went to or came from, None for rows that did not move."""
+        if self.file is None or row.kind not in (RowKind.REMOVED, RowKind.ADDED):
+            return None
+        if self._moves is None:
+            hunks = self.file.change.hunks
+            few = sum(len(h.old) + len(h.new) for h in hunks) <= MAX_MOVE_LINES
+            self._moves = find_moves(hunks) if few else Moves()
+        if row.kind is RowKind.REMOVED:
+            there = self._moves.old.get((row.old or 0) - 1)
+        else:
+            there = self._moves.new.get((row.new or 0) - 1)
+        return None if there is None else there + 1
+
+    # --- where to go ---
+
+    def next_header(self, row: int, step: int, wanted: Callable[[Row], bool] | None = None) -> int | None:
+        """Return the next header after (step 1) or before (step -1) a row that is wanted."""
+        headers = self.document.headers()
+        found = [h for h in headers if h > row] if step > 0 else [h for h in reversed(headers) if h < row]
+        return next((h for h in found if wanted is None or wanted(self.document.row(h))), None)
+
+    def is_undecided(self, row: Row) -> bool:
+        """Tell whether the change of a row has no decision."""
+        return self.decision_of(row) is Decision.UNDECIDED
+
+    def next_finding(self, row: int, step: int) -> int | None:
+        """Return the next row with a finding; folds are opened for it."""
+        lines = sorted(self._findings)
+        rows = sorted(r for line in lines if (r := self.reveal(line - 1)) is not None)
+        if self._file_findings and self._number_of:
+            rows = sorted({*rows, min(self._number_of)})
+        found = [r for r in rows if r > row] if step > 0 else [r for r in reversed(rows) if r < row]
+        return found[0] if found else None
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Return every finding of the file, those of the whole file first."""
+        return (*self._file_findings, *(f for line in sorted(self._findings) for f in self._findings[line]))
+
+    # --- find ---
+
+    def search(self, pattern: object, side: str) -> tuple[Place, ...]:
+        """Search the old lines that go, the new text, or both; keep the places for painting. None clears."""
+        self._places, self._places_by_line = (), {}
+        if pattern is not None and self.file is not None:
+            self._places = tuple(self._found(pattern, side))
+            for place in self._places:
+                key = (place.side, place.line)
+                self._places_by_line[key] = (*self._places_by_line.get(key, ()), (place.start, place.end))
+        self.decisions_changed.emit()
+        return self._places
+
+    def places_of(self, row: Row) -> tuple[Span, ...]:
+        """Return the spans of a row that the search found."""
+        if not self._places_by_line:
+            return ()
+        if row.kind is RowKind.REMOVED and row.old is not None:
+            return self._places_by_line.get(("old", row.old - 1), ())
+        return self._places_by_line.get(("new", row.new - 1), ()) if row.new is not None else ()
+
+    def _found(self, pattern: object, side: str) -> list[Place]:
+        assert self.file is not None
+        change, base = self.file.change, self.file.base
+        places: list[Place] = []
+        removed = {h.old_start + k: line for h in change.hunks for k, line in enumerate(h.old)}
+        added = {h.new_start + k: line for h in change.hunks for k, line in enumerate(h.new)}
+        shown = dict(added)
+        if base is not None:
+            at = new = 0
+            for start, old_count, new_start, new_count in [
+                (h.old_start, len(h.old), h.new_start, len(h.new)) for h in change.hunks
+            ] + [(len(base), 0, -1, 0)]:
+                shown.update(zip(range(new, new + start - at), base[at:start], strict=True))
+                at, new = start + old_count, new_start + new_count
+        if side in ("old", "both"):
+            places += find_in(_Indexed(removed), sorted(removed), "old", pattern)  # type: ignore[arg-type]
+        if side in ("new", "both"):
+            places += find_in(_Indexed(shown), sorted(shown), "new", pattern)  # type: ignore[arg-type]
+        return sorted(places, key=self._order)
+
+    def _order(self, place: Place) -> tuple[int, int]:
+        """Sort old lines just before the new ones of their change."""
+        if place.side == "new" or self.file is None:
+            return place.line, 1 + place.start
+        hunk = next(h for h in self.file.change.hunks if h.old_start <= place.line < h.old_start + len(h.old))
+        return hunk.new_start, place.line - hunk.old_start - len(hunk.old)
+
+    # --- inside ---
+
+    def _partner(self, first: int, inside: int, *, from_old: bool) -> int | None:
+        """Return the line on the other side of a removed run (`first`) and the added run after it."""
+        runs = self.document.runs
+        if not 0 <= first < len(runs) - 1:
+            return None
+        removed, added = runs[first], runs[first + 1]
+        if removed.kind is not RowKind.REMOVED or added.kind is not RowKind.ADDED or removed.unit != added.unit:
+            return None
+        if first not in self._pairs:
+            self._pairs[first] = pair_lines(_lines(removed.source, removed), _lines(added.source, added))
+        pairs = self._pairs[first]
+        if from_old:
+            return pairs.get(inside)
+        if removed.count == added.count:
+            return inside
+        return next((old for old, new in pairs.items() if new == inside), None)
+
+    def _lay_out(self) -> None:
+        assert self.file is not None
+        assert self.review is not None
+        self.document = lay_out(self.file.change, self.review, self.file.base, self.look)
+        self._pairs, self._marks = {}, {}
+        self._number_of = {row: number for number, row in enumerate(self.document.headers(), 1)}
+        self.structure_changed.emit()
+
+    def _sort_findings(self, review: Review) -> None:
+        assert self.file is not None
+        by_line: dict[int, tuple[Finding, ...]] = {}
+        whole: list[Finding] = []
+        checked = {f.id: f for f in (*review.plan.findings, *review.checked)}
+        for finding in checked.values():
+            if finding.path != self.file.change.path:
+                continue
+            if finding.line is None:
+                whole.append(finding)
+            else:
+                by_line[finding.line] = (*by_line.get(finding.line, ()), finding)
+        self._findings, self._file_findings = by_line, tuple(whole)
+
+
+class _Indexed(Sequence[str]):
+    """Lines by number, for a search that takes any sequence."""
+
+    def __init__(self, lines: Mapping[int, str]) -> None:
+        self._lines = lines
+
+    def __getitem__(self, index: int) -> str:  # type: ignore[override]
+        return self._lines[index]
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+
+def _lines(source: Sequence[str], run: object) -> list[str]:
+    offset, count = run.offset, run.count  # type: ignore[attr-defined]
+    return list(source[offset : offset + count])
+
+
+def _shape(review: Review, change: FileChange) -> tuple[object, ...]:
+    """Return what of a review changes the rows of a file: splits and edits."""
+    splits = tuple((k, v) for k, v in review.splits.items() if k[0] == change.path)
+    edits = tuple((u.key, m.edited) for u in review.by_path.get(change.path, ()) if (m := review.mark(u.key)).edited)
+    return splits, edits, review.checked
+
+
+WHITESPACE_MODES = tuple(Whitespace)

@@ -1,0 +1,458 @@
+"""The review: decide a plan hunk by hunk. Nothing here writes; Apply only asks for the confirmation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from PySide6.QtCore import QItemSelection, QModelIndex, Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QSplitter,
+    QStackedWidget,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ltmem_gui.domain.consent import Receipt
+from ltmem_gui.domain.errors import StalePlan
+from ltmem_gui.domain.plan import Plan, PlanState
+from ltmem_gui.domain.rollouts import Rollout, RolloutRef
+from ltmem_gui.pipeline.operations import Operations
+from ltmem_gui.ui.actions import ActionRegistry
+from ltmem_gui.ui.bridge.supervisor import Supervisor
+from ltmem_gui.ui.models.diff_model import DiffModel
+from ltmem_gui.ui.models.diff_reading import ReadingModel
+from ltmem_gui.ui.models.formats import plural
+from ltmem_gui.ui.models.review_evidence import Provenance, Provenances, Support
+from ltmem_gui.ui.models.review_files import FilesModel
+from ltmem_gui.ui.models.review_findings import FindingsModel
+from ltmem_gui.ui.models.review_state import ReviewState
+from ltmem_gui.ui.panels.review_actions import REVIEW_ACTIONS
+from ltmem_gui.ui.panels.review_bars import FindBar, NoteBar, ReviewFoot, ReviewHeader
+from ltmem_gui.ui.panels.review_commands import ReviewCommands
+from ltmem_gui.ui.panels.review_edit import EditPane
+from ltmem_gui.ui.panels.review_side import SidePane
+from ltmem_gui.ui.theme import Theme, monospace
+from ltmem_gui.ui.widgets.bars import EmptyPage, MessageBar
+from ltmem_gui.ui.widgets.diff_colors import DiffColors
+from ltmem_gui.ui.widgets.diff_view import DiffView
+from ltmem_gui.ui.widgets.overview_bar import OverviewBar
+
+READ_TASK = "review.read"
+CHECK_TASK = "review.check"
+ROLLOUT_TASK = "review.rollout"
+_SOURCE_FILES = ("MEMORY.md",)
+
+
+class ReviewPanel(QWidget):
+    """Files, diff, evidence, and the way to Apply.
+
+    Signals: `apply_requested` ((`Plan`, `Selection`) of a finished and checked review), `rebase_requested` (`Plan`,
+    when the folder moved and a person asked for a fresh one), `undecided_changed` (changes without a decision).
+    """
+
+    apply_requested = Signal(object)
+    rebase_requested = Signal(object)
+    undecided_changed = Signal(int)
+
+    def __init__(
+        self, operations: Operations, supervisor: Supervisor, theme: Theme, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("review")
+        self._operations = operations
+        self._supervisor = supervisor
+        self._theme = theme
+        self._rollout_refs: dict[str, RolloutRef] = {}
+        self._rollouts: dict[str, Rollout] = {}
+        self._provenances: Provenances | None = None
+        self.state = ReviewState(self)
+        self.model = DiffModel(self)
+        self.files_model = FilesModel(self)
+        self.findings_model = FindingsModel(self)
+        self.reading_model = ReadingModel(self.model, self)
+        self.registry = ActionRegistry(theme.icon, REVIEW_ACTIONS)
+        self._build(theme)
+        self.commands = ReviewCommands(self)
+        self._connect()
+        self.clear()
+
+    # --- what it is told ---
+
+    def show_plan(self, plan: Plan) -> None:
+        """Review a plan; the memory folder it was made from is read for the unchanged lines.
+
+        Decisions of the plan before are carried over where the change is the same.
+        """
+        self.load(plan, {})
+        if plan.memory_root and any(change.old_sha256 is not None for change in plan.changes):
+            self._supervisor.spawn(READ_TASK, self._read_base(plan), policy="replace")
+
+    def load(self, plan: Plan, base: Mapping[str, bytes]) -> None:
+        """Review a plan whose files are at hand."""
+        self.messages.hide()
+        moved = self.state.load(plan, base)
+        if base and moved:
+            self.show_stale(f"{plural(len(moved), 'file')} moved since the plan was made: {', '.join(moved[:3])}")
+
+    def clear(self) -> None:
+        """Forget the plan and say what the panel is for."""
+        self.edit.hide()
+        self.messages.hide()
+        self.state.clear()
+
+    def show_receipt(self, receipt: Receipt) -> None:
+        """Close the review of a plan that was applied."""
+        plan = self.state.plan
+        if plan is not None and receipt.plan_digest == plan.digest:
+            self.clear()
+            self._empty.teach(f"Applied: receipt no. {receipt.operation_number}", "The history keeps what was written.")
+
+    def show_stale(self, reason: str) -> None:
+        """Say that the world moved since the plan was made, and offer a fresh plan."""
+        remedy = "Decisions are kept where the change is the same."
+        self.messages.show_message("warning", f"Stale: {reason}", remedy, "review.rebase", "Rebase plan")
+
+    def show_rollouts(self, refs: Mapping[str, RolloutRef]) -> None:
+        """Tell where the sessions are, by thread id; one is read when a person asks for its lines."""
+        self._rollout_refs = dict(refs)
+
+    def focus_filter(self) -> None:
+        """Open find."""
+        if self.state.review is not None:
+            self.finder.begin()
+
+    def current_path(self) -> str:
+        """Return the file that is shown, empty when none is."""
+        return self.model.file.change.path if self.model.file is not None else ""
+
+    def open_file(self, path: str, *, row: int | None = None) -> None:
+        """Show a file of the plan; the cursor goes to `row` or to its first change that is open."""
+        review = self.state.review
+        if review is None or path not in self.state.files:
+            return
+        if path != self.current_path():
+            self.commands.leave_edit()
+            self.model.open(self.state.files[path], review)
+            self._provenances = Provenances(self._lines_of(path), self.state.texts)
+            self.finder.search_again()
+            at = self.files_model.row_of(path)
+            if at != self.files.currentIndex().row():
+                self.files.selectRow(at)
+        headers = self.model.document.headers()
+        wanted = next((h for h in headers if self.model.is_undecided(self.model.document.row(h))), None)
+        self.view.set_cursor_row(row if row is not None else wanted if wanted is not None else (headers or [0])[0])
+        self._show_counts()
+
+    def show_reading_list(self, on: bool) -> None:
+        """Show the rows as a table or as a diff."""
+        self.stack.setCurrentWidget(self.reading if on else self._diff_page)
+        target: QWidget = self.reading if on else self.view
+        if on:
+            self.reading.selectRow(self.view.cursor_row)
+        target.setFocus()
+        self.show_modes()
+
+    @property
+    def reads_list(self) -> bool:
+        """Tell whether the reading list is shown."""
+        return self.stack.currentWidget() is self.reading
+
+    def show_modes(self) -> None:
+        """Bring the header's switches up to date."""
+        look = self.model.look
+        self.header.show_modes(
+            side_by_side=self.view.side_by_side,
+            whole=look.whole,
+            reading=self.reads_list,
+            whitespace=look.whitespace,
+        )
+
+    def request_apply(self) -> None:
+        """Check the selection as it would be written, then ask for the confirmation."""
+        review = self.state.review
+        if review is not None and not review.obstacles and not self._supervisor.is_running(CHECK_TASK):
+            self._supervisor.spawn(CHECK_TASK, self._check(review.plan), policy="replace")
+
+    def ask_rollout(self, thread: str) -> None:
+        """Read a session for its cited lines: a person pressed for it."""
+        ref = self._rollout_refs.get(thread)
+        if ref is None:
+            self.side.show_evidence_text(f"rollout {thread}", "Not in the scan: scan the sessions folder to read it.")
+            return
+        self._supervisor.spawn(ROLLOUT_TASK, self._read_rollout(thread, ref), policy="replace")
+
+    # --- coroutines ---
+
+    async def _read_base(self, plan: Plan) -> None:
+        snapshot = await self._operations.read_folder(Path(plan.memory_root))
+        if self.state.plan is not None and self.state.plan.digest == plan.digest:
+            row = self.view.cursor_row
+            path = self.current_path()
+            self.load(plan, {file.path: file.data for file in snapshot.files.values()})
+            if path:
+                self.open_file(path, row=None if self.view.cursor_row == row else row)
+
+    async def _check(self, plan: Plan) -> None:
+        review = self.state.review
+        if review is None:
+            return
+        selection = review.selection()
+        self._show_reason("Checking what would be written…")
+        try:
+            findings = await self._operations.check(plan, selection)
+        except StalePlan as error:
+            self.show_stale(error.what)
+            self._show_counts()
+            return
+        if self.state.review is not review:
+            return
+        self.state.set_checked(findings)
+        if self.state.review is not None and not self.state.review.blocking:
+            self.apply_requested.emit((plan, selection))
+
+    async def _read_rollout(self, thread: str, ref: RolloutRef) -> None:
+        self._rollouts[thread] = await self._operations.load_rollout(ref)
+        self._show_provenance(self.view.cursor_row)
+
+    # --- building ---
+
+    def _build(self, theme: Theme) -> None:
+        colors, mono = DiffColors.of(theme), monospace()
+        self.messages = MessageBar(theme.icon)
+        self.header = ReviewHeader(self.registry)
+        self.finder = FindBar()
+        self.notes = NoteBar("review.note_bar")
+        self.edit = EditPane(mono)
+        self.foot = ReviewFoot(self.registry)
+        self.view = DiffView(self.model, colors, mono)
+        self.overview = OverviewBar(self.model, colors, self.view.verticalScrollBar())
+        self.side = SidePane(theme, self.findings_model)
+        self.files = self._build_files()
+        self.reading = self._build_reading(mono)
+        self._diff_page = QWidget()
+        beside = QHBoxLayout(self._diff_page)
+        beside.setContentsMargins(0, 0, 0, 0)
+        beside.setSpacing(0)
+        beside.addWidget(self.view, 1)
+        beside.addWidget(self.overview)
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self._diff_page)
+        self.stack.addWidget(self.reading)
+        self._page = QWidget()
+        whole = _column(self._page)
+        whole.addWidget(self._build_splitter(), 1)
+        whole.addWidget(self.foot)
+        self._empty = EmptyPage("review.empty")
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self._empty)
+        self._pages.addWidget(self._page)
+        layout = _column(self)
+        layout.addWidget(self.messages)
+        layout.addWidget(self._pages, 1)
+
+    def _build_splitter(self) -> QSplitter:
+        work = QSplitter(Qt.Orientation.Vertical)
+        work.setObjectName("review.work")
+        work.setChildrenCollapsible(False)
+        work.addWidget(self.stack)
+        work.addWidget(self.edit)
+        work.setStretchFactor(0, 3)
+        work.setStretchFactor(1, 2)
+        middle = QWidget()
+        column = _column(middle)
+        for widget in (self.header, self.finder, self.notes):
+            column.addWidget(widget)
+        column.addWidget(work, 1)
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.setObjectName("review.splitter")
+        splitter.setChildrenCollapsible(False)
+        for at, (widget, stretch) in enumerate(((self.files, 0), (middle, 1), (self.side, 0))):
+            splitter.addWidget(widget)
+            splitter.setStretchFactor(at, stretch)
+        splitter.setSizes([240, 608, 264])
+        self.files.setMinimumWidth(140)
+        self.side.setMinimumWidth(200)
+        return splitter
+
+    def _build_files(self) -> QTableView:
+        table = QTableView()
+        table.setObjectName("review.files")
+        table.setAccessibleName("Files of the plan")
+        table.setModel(self.files_model)
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.setShowGrid(False)
+        table.setTabKeyNavigation(False)
+        table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        table.setWordWrap(False)
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(24)
+        table.horizontalHeader().hide()
+        table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
+        table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        table.horizontalHeader().setSectionResizeMode(2, QHeaderView.ResizeMode.ResizeToContents)
+        table.horizontalHeader().setMinimumSectionSize(24)
+        table.setColumnWidth(0, 28)
+        return table
+
+    def _build_reading(self, mono: object) -> QTableView:
+        table = QTableView()
+        table.setObjectName("review.reading")
+        table.setAccessibleName("Reading list of the diff")
+        table.setModel(self.reading_model)
+        table.setFont(mono)  # type: ignore[arg-type]
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.setShowGrid(False)
+        table.setTabKeyNavigation(False)
+        table.setWordWrap(False)
+        table.verticalHeader().hide()
+        table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        table.verticalHeader().setDefaultSectionSize(24)
+        for column, width in enumerate((96, 88, 48, 48, 420, 200)):
+            table.setColumnWidth(column, width)
+        table.horizontalHeader().setStretchLastSection(True)
+        table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        return table
+
+    def _connect(self) -> None:
+        self.registry.attach(self.view, "diff")
+        self.registry.attach(self.reading, "diff")
+        self.commands.bind()
+        self.state.replaced.connect(self._on_state_replaced)
+        self.state.decided.connect(self._on_state_decided)
+        self.files.selectionModel().selectionChanged.connect(self._on_file_selected)
+        self.reading.selectionModel().currentRowChanged.connect(self._on_reading_moved)
+        self.view.cursor_moved.connect(self._on_cursor_moved)
+        self.overview.row_wanted.connect(self._on_row_wanted)
+        self.side.rollout_asked.connect(self.ask_rollout)
+        self.side.left.connect(self.commands.focus_diff)
+        self.messages.action_pressed.connect(self._on_message_pressed)
+        self._theme.changed.connect(self._on_theme_changed)
+
+    # --- what happened ---
+
+    def _on_state_replaced(self) -> None:
+        review = self.state.review
+        self._rollouts.clear()
+        self._provenances = None
+        self.model.clear()
+        self.files_model.set_review(review)
+        self.findings_model.set_review(review)
+        self._pages.setCurrentWidget(self._page if review is not None and review.plan.changes else self._empty)
+        if review is None:
+            sentence = "A plan comes here before anything is written: Run… or Consolidate… makes one."
+            self._empty.teach("Nothing to review", sentence)
+        elif not review.plan.changes:
+            note = review.plan.notes[0] if review.plan.notes else "no change against the baseline"
+            self._empty.teach("Nothing to decide", f"The plan changes no file: {note}.")
+        elif self.files_model.rows:
+            self.open_file(self.files_model.rows[0].change.path)
+        self._show_counts()
+
+    def _on_state_decided(self) -> None:
+        review = self.state.review
+        if review is None:
+            return
+        self.model.set_review(review)
+        self.files_model.set_review(review)
+        self.findings_model.set_review(review)
+        self._show_counts()
+
+    def _on_file_selected(self, selected: QItemSelection) -> None:
+        rows = selected.indexes()
+        if rows:
+            path = self.files_model.rows[rows[0].row()].change.path
+            if path != self.current_path():
+                self.open_file(path)
+
+    def _on_reading_moved(self, current: QModelIndex) -> None:
+        if current.isValid() and self.reads_list and current.row() != self.view.cursor_row:
+            self.view.set_cursor_row(current.row())
+
+    def _on_cursor_moved(self, row: int) -> None:
+        if self.reads_list and self.reading.currentIndex().row() != row:
+            self.reading.selectRow(row)
+        self._show_provenance(row)
+        self._show_position()
+
+    def _on_row_wanted(self, row: int) -> None:
+        self.view.set_cursor_row(row)
+        self.view.center_cursor()
+
+    def _on_message_pressed(self, action: str) -> None:
+        if action == "review.rebase" and self.state.plan is not None:
+            self.rebase_requested.emit(self.state.plan)
+
+    def _on_theme_changed(self) -> None:
+        colors = DiffColors.of(self._theme)
+        self.view.set_colors(colors)
+        self.overview.set_colors(colors)
+        self.side.set_colors(self._theme)
+        self.registry.refresh_icons()
+
+    # --- what is said ---
+
+    def _show_provenance(self, row: int) -> None:
+        if not 0 <= row < self.model.document.count or self._provenances is None:
+            return
+        line = self.model.document.row(row)
+        if self.current_path() not in _SOURCE_FILES or line.new is None or line.text == "":
+            self.side.show_provenance(Provenance(Support.NOT_A_CLAIM))
+        else:
+            self.side.show_provenance(self._provenances.of_line(line.new, self._rollouts))
+
+    def _lines_of(self, path: str) -> list[str]:
+        text = self.state.texts.get(path, "")
+        return [f"{line}\n" for line in text.split("\n")]
+
+    def _show_position(self) -> None:
+        self.foot.position.set_text(self.commands.position())
+
+    def _show_counts(self) -> None:
+        review, path = self.state.review, self.current_path()
+        self.registry.allow("review.apply", "" if review is not None else "there is no plan")
+        self.foot.button.setEnabled(False)
+        if review is None or not path:
+            self._show_reason("")
+            return
+        change = self.state.files[path].change
+        undecided, total = review.undecided_in(path)
+        added = sum(len(h.new) for h in change.hunks)
+        removed = sum(len(h.old) for h in change.hunks)
+        found = len(self.model.findings)
+        parts = [f"+{added} −{removed}", f"{undecided} of {total} undecided" if total else "nothing to decide"]
+        parts += [plural(found, "finding")] if found else []
+        parts += ["same lines, other order"] if self.model.is_order_only else []
+        parts += [f"{plural(self.model.long_lines, 'long line')} clipped: L shows one"] if self.model.long_lines else []
+        self.header.title.set_text(path)
+        self.header.counts.set_text(" · ".join(parts))
+        self.foot.budget.set_text(self.state.budget(path))
+        self.foot.summary.set_text(self.commands.summary())
+        obstacles = list(review.obstacles)
+        if review.plan.state is not PlanState.APPLYABLE:
+            obstacles.append(f"the plan is {review.plan.state.value}")
+        hint = " — press N" if review.undecided else " — press G" if review.blocking else ""
+        self._show_reason(f"{', '.join(obstacles)}{hint}" if obstacles else "Ready: every change is decided")
+        self.foot.button.setEnabled(not obstacles)
+        self.foot.button.setToolTip(f"Not yet: {', '.join(obstacles)}" if obstacles else "Opens the sheet of effects")
+        self.foot.button.setAccessibleDescription(self.foot.button.toolTip())
+        self.registry.allow("review.apply", ", ".join(obstacles))
+        self.show_modes()
+        self._show_position()
+        self.undecided_changed.emit(len(review.undecided))
+
+    def _show_reason(self, text: str) -> None:
+        self.foot.reason.set_text(text)
+
+
+def _column(widget: QWidget) -> QVBoxLayout:
+    layout = QVBoxLayout(widget)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(0)
+    return layout

@@ -1,0 +1,294 @@
+"""Paint the rows of a diff: stripe, numbers, sign, words, tags, findings, and the header of each change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
+
+from ltmem_gui.domain.consent import Decision
+from ltmem_gui.domain.diffing.intraline import Extent
+from ltmem_gui.domain.diffing.rows import REVEAL, Row, RowKind
+from ltmem_gui.domain.findings import Finding, Severity
+from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.ui.models.diff_model import DiffModel
+from ltmem_gui.ui.widgets.diff_colors import DECISION_SIGNS, DECISION_WORDS, FINDING_SIGNS, SIGNS, DiffColors
+from ltmem_gui.ui.widgets.diff_text import TextMetrics, TextPainter
+
+STRIPE = 4
+_PAD = 8
+BUTTONS = (("accept", "Accept", "A"), ("reject", "Reject", "X"), ("edit", "Edit", "E"))
+
+
+@dataclass(frozen=True, slots=True)
+class RowState:
+    """How a row stands: under the cursor, selected, in the change that is looked at, view with the focus."""
+
+    current: bool = False
+    selected: bool = False
+    active: bool = False
+    focused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """The horizontal room of one side: `left` to `right`; `old` and `new` say which numbers it has."""
+
+    left: int
+    right: int
+    old: bool
+    new: bool
+
+
+class RowPainter:
+    """Paint rows of one model in one font and scheme."""
+
+    def __init__(self, model: DiffModel, colors: DiffColors, mono: QFont, ui: QFont) -> None:
+        self.model = model
+        self.colors = colors
+        self.metrics = TextMetrics(mono)
+        self._text = TextPainter(self.metrics)
+        self._ui = ui
+        self._bold = QFont(ui)
+        self._bold.setWeight(QFont.Weight.DemiBold)
+        self._ui_metrics = QFontMetricsF(ui)
+        height = max(self.metrics.height, self._ui_metrics.height()) + 3
+        self.height = max(20, 4 * -(-int(height) // 4))
+
+    def number_width(self) -> int:
+        """Return the width of one column of numbers."""
+        last = 1
+        if self.model.file is not None:
+            base = len(self.model.file.base or ())
+            hunks = self.model.file.change.hunks
+            last = max(base, *(h.new_start + len(h.new) for h in hunks), *(h.old_start + len(h.old) for h in hunks), 1)
+        return int(max(3, len(str(last))) * self.metrics.char) + _PAD
+
+    def gutter_width(self, lane: Lane) -> int:
+        """Return the width of stripe, numbers and sign."""
+        return STRIPE + self.number_width() * (lane.old + lane.new) + int(2 * self.metrics.char) + 4
+
+    # --- lines ---
+
+    def line(self, p: QPainter, y: int, index: int, row: Row, lane: Lane, scroll: int, state: RowState) -> None:
+        """Paint one line of text."""
+        c, h = self.colors, self.height
+        decision = self.model.decision_of(row)
+        rect = QRect(lane.left, y, lane.right - lane.left, h)
+        band = c.band(row.kind)
+        p.fillRect(rect, band if band is not None else c.base)
+        gutter = self.gutter_width(lane)
+        text_left = lane.left + gutter
+        layout = self.metrics.layout(row.text)
+        x = text_left + 4 - scroll
+        p.setClipRect(QRect(text_left, y, lane.right - text_left, h))
+        if row.kind in (RowKind.ADDED, RowKind.REMOVED):
+            marks = self.model.marks_of(index)
+            added = row.kind is RowKind.ADDED
+            word = c.added_word if added else c.removed_word
+            self._text.spans(p, layout, marks.new if added else marks.old, word, x, y, h)
+        self._text.spans(p, layout, self.model.places_of(row), c.hit, x, y, h)
+        self._overlay(p, QRect(text_left, y, lane.right - text_left, h), state)
+        dim = decision is Decision.REJECT and row.kind is RowKind.ADDED
+        self._text.text(p, layout, x, y, h, (text_left, lane.right), c.muted if dim else c.text, c.hazard)
+        if dim and layout.width:
+            middle = y + h // 2
+            p.setPen(c.muted)
+            p.drawLine(int(x), middle, int(min(x + layout.width, lane.right)), middle)
+        self._trailing(p, index, row, layout.cut, x + layout.width + 12, y)
+        self._findings(p, self.model.findings_at(index, row) if lane.new or not row.new else (), rect)
+        p.setClipping(False)
+        self._gutter(p, y, row, lane, decision, state)
+
+    def empty(self, p: QPainter, y: int, lane: Lane) -> None:
+        """Paint the padding of a side that has no line here."""
+        p.fillRect(QRect(lane.left, y, lane.right - lane.left, self.height), self.colors.gutter)
+
+    def _gutter(self, p: QPainter, y: int, row: Row, lane: Lane, decision: Decision | None, state: RowState) -> None:
+        c, h = self.colors, self.height
+        width = self.gutter_width(lane)
+        p.fillRect(QRect(lane.left, y, width, h), c.current if state.current else c.gutter)
+        if decision is not None:
+            self._stripe(p, lane.left, y, decision, state)
+        p.setFont(self.metrics.font)
+        p.setPen(c.gutter_text)
+        x, column = lane.left + STRIPE, self.number_width()
+        for wanted, number in ((lane.old, row.old), (lane.new, row.new)):
+            if wanted:
+                if number is not None:
+                    place = QRect(x, y, column - 4, h)
+                    p.drawText(place, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), str(number))
+                x += column
+        sign = SIGNS.get(row.kind, "")
+        if row.alike:
+            sign = "≈"
+        elif self.model.moved(row) is not None:
+            sign = "»"
+        p.setPen(c.text)
+        place = QRect(x, y, int(2 * self.metrics.char), h)
+        p.drawText(place, int(Qt.AlignmentFlag.AlignCenter), sign)
+
+    def _stripe(self, p: QPainter, x: int, y: int, decision: Decision, state: RowState) -> None:
+        color = self.colors.decisions[decision]
+        if decision is Decision.UNDECIDED and not state.active:
+            # Hollow: undecided can be told from decided without colour.
+            p.fillRect(QRect(x + 1, y, 1, self.height), color)
+            return
+        p.fillRect(QRect(x, y, STRIPE, self.height), color)
+
+    def _overlay(self, p: QPainter, rect: QRect, state: RowState) -> None:
+        if state.selected:
+            tint = QColor(self.colors.selection)
+            tint.setAlpha(170)
+            p.fillRect(rect, tint)
+        if state.current:
+            p.setPen(self.colors.accent if state.focused else self.colors.muted)
+            p.drawLine(rect.left(), rect.top(), rect.right(), rect.top())
+            p.drawLine(rect.left(), rect.bottom(), rect.right(), rect.bottom())
+
+    def _trailing(self, p: QPainter, index: int, row: Row, cut: int, x: float, y: int) -> None:
+        for label, hazard in self.trailing(index, row, cut):
+            color = self.colors.hazard if hazard else self.colors.muted
+            x += self._text.label(p, label, x, y, self.height, color) + 6
+
+    def trailing(self, index: int, row: Row, cut: int = 0) -> list[tuple[str, bool]]:
+        """Return the tags after a line, and which of them warn."""
+        found: list[tuple[str, bool]] = []
+        if cut:
+            found.append((f"{cut:,} more characters: L shows them", True))
+        if row.kind is RowKind.NOTE:
+            return found
+        if not row.end:
+            found.append(("no newline at end of file", True))
+        elif row.end != self.model.usual_end:
+            found.append(("CRLF" if row.end == "\r\n" else "LF", True))
+        if row.kind in (RowKind.ADDED, RowKind.REMOVED):
+            if self.model.only_end_changed(index):
+                found.append(("only the line end changed", False))
+            if self.model.marks_of(index).extent is Extent.TOO_LONG:
+                found.append(("too long for word marks", False))
+        moved = self.model.moved(row)
+        if moved is not None:
+            found.append((f"moved {'from' if row.kind is RowKind.ADDED else 'to'} line {moved}", False))
+        if row.alike:
+            found.append(("differs in white space", False))
+        return found
+
+    def _findings(self, p: QPainter, findings: tuple[Finding, ...], rect: QRect) -> None:
+        if not findings:
+            return
+        worst = min(findings, key=lambda f: ("blocking", "warning", "info").index(f.severity.value))
+        more = f" +{len(findings) - 1}" if len(findings) > 1 else ""
+        blocks = "blocking " if worst.severity is Severity.BLOCKING else ""
+        text = f"{FINDING_SIGNS[worst.severity]} {blocks}{one_line(worst.rule)}{more}"
+        p.setFont(self._ui)
+        width = int(self._ui_metrics.horizontalAdvance(text)) + 12
+        place = QRect(rect.right() - width - 6, rect.top() + 1, width, rect.height() - 2)
+        p.setBrush(self.colors.base)
+        p.setPen(self.colors.findings[worst.severity])
+        p.drawRoundedRect(QRectF(place).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+        p.setBrush(Qt.BrushStyle.NoBrush)
+        p.drawText(place, int(Qt.AlignmentFlag.AlignCenter), text)
+
+    # --- headers, folds, notes ---
+
+    def band(self, p: QPainter, y: int, index: int, row: Row, rect: QRect, state: RowState) -> None:
+        """Paint a row that spans the whole width."""
+        if row.kind is RowKind.HEADER:
+            self._header(p, index, row, rect, state)
+        elif row.kind is RowKind.FOLD:
+            self._fold(p, row, rect, state)
+        else:
+            lane = Lane(rect.left(), rect.right() + 1, False, False)
+            self.line(p, y, index, row, lane, 0, state)
+
+    def _fold(self, p: QPainter, row: Row, rect: QRect, state: RowState) -> None:
+        c = self.colors
+        p.fillRect(rect, c.current if state.current else c.fold)
+        self._overlay(p, rect, state)
+        p.setFont(self._ui)
+        p.setPen(c.muted)
+        lines = "1 unchanged line" if row.hidden == 1 else f"{row.hidden:,} unchanged lines"
+        more = "20 more at each end" if row.hidden > 2 * REVEAL else "them"
+        text = f"⋯  {lines}  ·  " + (f"Space shows {more}" if row.gap >= 0 else "not at hand")
+        p.drawText(rect.adjusted(16, 0, -8, 0), int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), text)
+
+    def _header(self, p: QPainter, index: int, row: Row, rect: QRect, state: RowState) -> None:
+        c = self.colors
+        decision = self.model.decision_of(row) or Decision.UNDECIDED
+        p.fillRect(rect, c.current)
+        p.setPen(c.border)
+        p.drawLine(rect.left(), rect.top(), rect.right(), rect.top())
+        self._stripe(p, rect.left(), rect.top(), decision, state)
+        if state.current:
+            p.setPen(c.accent if state.focused else c.muted)
+            p.setBrush(Qt.BrushStyle.NoBrush)
+            p.drawRect(rect.adjusted(0, 0, -1, -1))
+        right = self._decision(p, decision, rect)
+        for name, place in self.button_rects(rect, decision):
+            right = min(right, place.left())
+            self._button(p, name, place)
+        x = rect.left() + 12
+        number, total = self.model.number_of(index)
+        title = f"Change {number} of {total}"
+        p.setFont(self._bold)
+        p.setPen(c.text)
+        wide = int(QFontMetricsF(self._bold).horizontalAdvance(title)) + 12
+        middle = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
+        p.drawText(QRect(x, rect.top(), wide, rect.height()), middle, title)
+        findings = self.model.findings_at(index, row)
+        p.setFont(self._ui)
+        p.setPen(c.muted)
+        room = right - x - wide - 12
+        text = self._ui_metrics.elidedText(self._about(row, findings), Qt.TextElideMode.ElideRight, max(0, room))
+        p.drawText(QRect(x + wide, rect.top(), max(0, room), rect.height()), middle, text)
+
+    def _about(self, row: Row, findings: tuple[Finding, ...]) -> str:
+        added, removed = self.model.counts_of(row)
+        parts = [f"+{added} −{removed}"]
+        heading = self.model.document.heading(row)
+        if heading is not None:
+            parts.append(one_line(heading.title, 80))
+        if self.model.note_of(row):
+            parts.append(f"note: {one_line(self.model.note_of(row), 60)}")
+        parts += [f"{FINDING_SIGNS[f.severity]} {one_line(f.text, 80)}" for f in findings]
+        return "   ·   ".join(parts)
+
+    def _decision(self, p: QPainter, decision: Decision, rect: QRect) -> int:
+        text = f"{DECISION_SIGNS[decision]} {DECISION_WORDS[decision]}"
+        p.setFont(self._bold)
+        p.setPen(self.colors.decisions[decision])
+        width = self.decision_width()
+        place = QRect(rect.right() - width - 8, rect.top(), width, rect.height())
+        p.drawText(place, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), text)
+        return place.left()
+
+    def decision_width(self) -> int:
+        """Return the room for the longest decision word."""
+        metrics = QFontMetricsF(self._bold)
+        return int(max(metrics.horizontalAdvance(f"○ {word}") for word in DECISION_WORDS.values())) + 4
+
+    def button_rects(self, rect: QRect, decision: Decision) -> list[tuple[str, QRect]]:
+        """Return the buttons of a header, right to left; a decided change offers to take the decision back."""
+        names = list(BUTTONS) if decision is Decision.UNDECIDED else [("undecide", "Undecide", "U")]
+        right = rect.right() - self.decision_width() - 24
+        found: list[tuple[str, QRect]] = []
+        for name, title, key in reversed(names):
+            width = int(self._ui_metrics.horizontalAdvance(f"{title}{key}")) + 24
+            found.append((name, QRect(right - width, rect.top() + 2, width, rect.height() - 4)))
+            right -= width + 4
+        return found
+
+    def _button(self, p: QPainter, name: str, place: QRect) -> None:
+        title, key = next(((t, k) for n, t, k in (*BUTTONS, ("undecide", "Undecide", "U")) if n == name), (name, ""))
+        p.setPen(self.colors.border)
+        p.setBrush(self.colors.base)
+        p.drawRoundedRect(QRectF(place).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+        p.setBrush(Qt.BrushStyle.NoBrush)
+        p.setFont(self._ui)
+        inner = place.adjusted(8, 0, -8, 0)
+        p.setPen(self.colors.text)
+        p.drawText(inner, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), title)
+        p.setPen(self.colors.muted)
+        p.drawText(inner, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), key)
