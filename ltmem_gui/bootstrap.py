@@ -13,23 +13,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from ltmem_gui import assets
-from ltmem_gui.domain.errors import UsageError
+from ltmem_gui.domain.providers import BUILTIN, provider_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from ltmem_gui.domain.jobs import Owner
     from ltmem_gui.domain.secrets import Redaction
+    from ltmem_gui.domain.settings import Settings
     from ltmem_gui.pipeline.ports import (
         ApplyLedger,
         ApplyRecovery,
         Consolidator,
         Extractor,
+        MemoryObject,
         MemoryValidator,
         Redactor,
         RolloutPreparer,
         RolloutSource,
         StoreOpener,
+        UndoSource,
         Workspace,
         WorkspaceWriter,
     )
@@ -151,6 +154,13 @@ class Composition:
         return validate
 
     @property
+    def undo(self) -> UndoSource:
+        """Return what looks at the undo image."""
+        from ltmem_gui.workspace.undo import UndoImages
+
+        return UndoImages()
+
+    @property
     def owner(self) -> Owner:
         """Return who this process is, for leases and locks."""
         import psutil
@@ -160,13 +170,22 @@ class Composition:
         started = int(psutil.Process().create_time())
         return self._once("owner", lambda: Owner(socket.gethostname(), os.getpid(), started, "ltmem"))
 
-    def extractor(self, provider: str, settings_model: str) -> Extractor:
-        """Return the Phase-1 side of a provider. Raises `UsageError` for an unknown one."""
-        if provider == "builtin":
+    def extractor(self, provider: str, settings: Settings) -> Extractor:
+        """Return the Phase-1 side of a provider. Raises `UsageError` for an unknown or incomplete one."""
+        if provider == BUILTIN:
             from ltmem_gui.llm.builtin.extraction import BuiltinExtractor
 
             return BuiltinExtractor(self.offload.cpu)
-        raise UsageError(f"unknown provider {provider!r}", "known: builtin")
+        from ltmem_gui.llm.openai_api import OpenAIExtractor
+
+        named = provider_of(provider, settings, settings.extract_model)
+        return self._once(f"extractor {named}", lambda: OpenAIExtractor(named, on_thread=self.offload.thread))
+
+    def memory_objects(self, root: Path) -> Iterable[MemoryObject]:
+        """Read everything git keeps below a memory root."""
+        from ltmem_gui.workspace.objects import memory_objects
+
+        return memory_objects(root)
 
     def writer(self, home: Path, ledger: ApplyLedger) -> WorkspaceWriter:
         """Return the only thing that changes a memory folder."""

@@ -25,7 +25,7 @@ MAX_PLAN_BYTES = 512 * 1024 * 1024
 def register(commands: Subparsers) -> None:
     """Add the commands that make, show and apply plans."""
     plan = commands.add_parser("plan", help="work out what would happen; writes nothing, takes no lock")
-    kinds = plan.add_subparsers(dest="kind", required=True, metavar="extract|consolidate")
+    kinds = plan.add_subparsers(dest="kind", required=True, metavar="extract|consolidate|undo|forget|clear")
     extract = kinds.add_parser("extract", help="which rollouts would be extracted, and what would leave this computer")
     consolidate = kinds.add_parser("consolidate", help="what the memory folder would become")
     for parser in (extract, consolidate):
@@ -37,7 +37,18 @@ def register(commands: Subparsers) -> None:
         "--exclude", action="append", default=[], metavar="THREAD", help="leave this thread's memory out"
     )
     extract.set_defaults(run=_run_plan_extract)
+    consolidate.add_argument("--lift", action="append", default=[], metavar="THREAD", help="take it in again")
+    consolidate.add_argument(
+        "--edit", action="append", default=[], metavar="THREAD=FILE", help="replace this thread's raw memory"
+    )
     consolidate.set_defaults(run=_run_plan_consolidate)
+    undo = kinds.add_parser("undo", help="take the last apply back, within 24 hours")
+    forget = kinds.add_parser("forget", help="forget one session: rows, files, citations, git objects")
+    forget.add_argument("thread", metavar="THREAD")
+    clear = kinds.add_parser("clear", help="empty the memory folder and delete every row")
+    for parser, run in ((undo, _run_plan_undo), (forget, _run_plan_forget), (clear, _run_plan_clear)):
+        parser.add_argument("--json", action="store_true", help="print the plan as JSON, to be saved for apply")
+        parser.set_defaults(run=run, provider="builtin")
 
     show = commands.add_parser("show", help="show a plan in words")
     show.add_argument("--plan", required=True, metavar="FILE|-")
@@ -73,6 +84,20 @@ def _run_plan_consolidate(args: argparse.Namespace, context: Context) -> int:
     )
 
 
+def _run_plan_undo(args: argparse.Namespace, context: Context) -> int:
+    return _print_plan(args, context, asyncio.run(Operations(context.adapters).plan_undo(_request(args, context))))
+
+
+def _run_plan_clear(args: argparse.Namespace, context: Context) -> int:
+    return _print_plan(args, context, asyncio.run(Operations(context.adapters).plan_clear(_request(args, context))))
+
+
+def _run_plan_forget(args: argparse.Namespace, context: Context) -> int:
+    request = _request(args, context)
+    planning = Operations(context.adapters).plan_forget(request, args.thread, cancel=CancelToken(), listen=ignore)
+    return _print_plan(args, context, asyncio.run(planning))
+
+
 def _request(args: argparse.Namespace, context: Context) -> Request:
     return Request(
         home=context.need_home(),
@@ -81,7 +106,19 @@ def _request(args: argparse.Namespace, context: Context) -> Request:
         settings=context.settings,
         provider=args.provider,
         exclude=frozenset(getattr(args, "exclude", ())),
+        lift=frozenset(getattr(args, "lift", ())),
+        edits=dict(_edit(text) for text in getattr(args, "edit", ())),
     )
+
+
+def _edit(text: str) -> tuple[str, str]:
+    thread, separator, name = text.partition("=")
+    if not separator:
+        raise UsageError(f"--edit {text!r} is not THREAD=FILE", "write --edit THREAD=FILE")
+    try:
+        return thread, Path(name).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError("the edited memory cannot be read", "check the name; it must be UTF-8 text", name) from error
 
 
 def _print_plan(args: argparse.Namespace, context: Context, plan: Plan) -> int:

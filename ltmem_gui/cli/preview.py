@@ -56,7 +56,7 @@ def _run_extract(args: argparse.Namespace, context: Context) -> int:
         if not found.refs:
             raise InputError("no session is here", "name a session file or a folder of them", spec.path)
         refs += found.refs
-    extractor = context.adapters.extractor(args.provider, context.settings.extract_model)
+    extractor = context.adapters.extractor(args.provider, context.settings)
     if extractor.mark.host:
         context.warn(f"sending the redacted text of {len(refs)} session(s) to {extractor.mark.host}")
     failed = asyncio.run(_show_all(context, extractor, refs, as_json=args.json))

@@ -42,6 +42,10 @@ class Settings(BaseModel):
     context_window: Annotated[int, Field(ge=0)] = 0  # tokens; 0: unknown
     extract_model: str = ""
     consolidation_model: str = ""
+    provider_url: str = ""  # of an OpenAI-compatible server; empty: the preset's own
+    provider_api: Literal["auto", "chat", "responses"] = "auto"
+    provider_key_env: str = ""  # the NAME of an environment variable that holds the key; never the key
+    request_timeout_seconds: Annotated[int, Field(ge=1, le=3600)] = 600
 
     def with_overrides(self, pairs: Iterable[str]) -> Settings:
         """Return settings changed by `key=value` texts.

@@ -27,6 +27,9 @@ from ltmem_gui.domain.plan import Plan, PlanState, WorkspaceMark
 from ltmem_gui.pipeline.ports import Adapters, WorkspaceSnapshot
 from ltmem_gui.pipeline.sessions import open_store
 
+# What these leave behind is no folder of the main job: an earlier state, or nothing.
+NOT_VALIDATED = frozenset({"undo", "clear"})
+
 
 async def approve(
     adapters: Adapters, plan: Plan, selection: Selection, *, approver: str, surface: Surface
@@ -75,6 +78,9 @@ async def check(adapters: Adapters, plan: Plan, selection: Selection) -> tuple[F
     require_unmoved(plan, snapshot)
     before = {path: file.data for path, file in snapshot.files.items()}
     after = apply_selection(before, plan, selection)
+    secrets = await _secrets(adapters, plan, after)
+    if plan.operation in NOT_VALIDATED:
+        return secrets
     async with open_store(adapters, Path(plan.home), writing=False) as call:
         threads = frozenset(output.thread_id for output in await call(call.store.outputs))
     findings = await adapters.offload.cpu(
@@ -86,7 +92,7 @@ async def check(adapters: Adapters, plan: Plan, selection: Selection) -> tuple[F
             known_threads=threads,
         )
     )
-    return (*findings, *await _secrets(adapters, plan, after))
+    return (*findings, *secrets)
 
 
 def require_unmoved(plan: Plan, snapshot: WorkspaceSnapshot) -> None:

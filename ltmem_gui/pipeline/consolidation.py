@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from functools import partial
 
 from ltmem_gui.domain.cancel import CancelToken
-from ltmem_gui.domain.diffing.files import file_change
-from ltmem_gui.domain.effects import DeleteFile, Effect, EnsureLayout, ResetBaseline, UpdateJobs, WriteFile
+from ltmem_gui.domain.effects import StoreOutputs, UpdateJobs
 from ltmem_gui.domain.errors import RedactionFailed, UsageError
 from ltmem_gui.domain.events import Listener, StepReached
 from ltmem_gui.domain.extraction import StageOneOutput
 from ltmem_gui.domain.findings import Finding, Severity
 from ltmem_gui.domain.jobs import GLOBAL_KIND
-from ltmem_gui.domain.naming import RAW_MEMORIES_FILENAME, ROLLOUT_SUMMARIES_SUBDIR, WORKSPACE_DIFF_FILENAME
-from ltmem_gui.domain.plan import FileChange, Plan, PlanState, ProviderMark, SelectedRow, Skip
+from ltmem_gui.domain.plan import Plan, PlanState, ProviderMark, SelectedRow, Skip
 from ltmem_gui.domain.selection import select
 from ltmem_gui.domain.watermark import advance
+from ltmem_gui.pipeline.folder_changes import file_changes, folder_effects
+from ltmem_gui.pipeline.input_review import review_inputs
 from ltmem_gui.pipeline.ports import Adapters, ConsolidationRequest, WorkspaceSnapshot
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.pipeline.sessions import open_store
@@ -43,6 +43,8 @@ class Staged:
     files: Mapping[str, bytes]
     watermark: int
     skipped: tuple[Skip, ...]
+    row_effects: tuple[StoreOutputs, ...]
+    refused: tuple[str, ...]
 
 
 async def plan_consolidate(adapters: Adapters, request: Request, *, cancel: CancelToken, listen: Listener) -> Plan:
@@ -70,9 +72,15 @@ async def plan_consolidate(adapters: Adapters, request: Request, *, cancel: Canc
             known_threads=staged.all_threads,
         )
     )
-    changes = await adapters.offload.thread(_changes, staged, before, result)
+    changes = await adapters.offload.thread(file_changes, staged.snapshot, result, staged.stale)
     drift = await adapters.offload.store(adapters.workspace.baseline_changes, staged.snapshot, before)
-    if not changes and not staged.snapshot.leftover and staged.snapshot.baseline and not drift:
+    if (
+        not changes
+        and not staged.snapshot.leftover
+        and staged.snapshot.baseline
+        and not drift
+        and not staged.row_effects
+    ):
         return _empty(adapters, request, staged, "no change against the baseline")
     return Plan(
         kind="apply",
@@ -85,7 +93,11 @@ async def plan_consolidate(adapters: Adapters, request: Request, *, cancel: Canc
         provider=_builtin_mark(adapters, request),
         settings=request.settings,
         base=staged.snapshot.mark(),
-        effects=_effects(staged, changes),
+        effects=(
+            *folder_effects(staged.snapshot, changes),
+            *staged.row_effects,
+            UpdateJobs(scope="global", count=len(staged.rows), watermark=staged.watermark),
+        ),
         changes=changes,
         rows=tuple(SelectedRow(thread_id=r.thread_id, source_updated_at=r.source_updated_at) for r in staged.rows),
         findings=(*findings, *redacted),
@@ -107,11 +119,12 @@ async def stage(adapters: Adapters, request: Request, listen: Listener) -> Stage
         excluded = dict(await call(call.store.excluded))
         stored_watermark = await call(call.store.watermark)
         jobs = await call(call.store.jobs)
+        refused = await call(call.store.refused_hunks)
     now = adapters.clock()
-    left_out = excluded | dict.fromkeys(request.exclude, "left out of this plan")
+    reviewed = await review_inputs(adapters, request, outputs, excluded)
     rows = tuple(
         select(
-            [output for output in outputs if output.thread_id not in left_out],
+            reviewed.outputs,
             now=now,
             limit=request.settings.max_raw_memories_for_consolidation,
             max_unused_days=request.settings.max_unused_days,
@@ -134,7 +147,9 @@ async def stage(adapters: Adapters, request: Request, listen: Listener) -> Stage
             claimed=max((job.input_watermark for job in jobs if job.kind == GLOBAL_KIND), default=0),
             source_updated_at=[row.source_updated_at for row in rows],
         ),
-        skipped=_skipped(outputs, rows, left_out),
+        skipped=_skipped(outputs, rows, reviewed.left_out),
+        row_effects=reviewed.effects,
+        refused=tuple("".join(hunk.new) for hunk in refused),
     )
 
 
@@ -168,6 +183,7 @@ async def _consolidate(
         inputs=staged.inputs,
         existing={path: data for path, data in staged.files.items() if path not in staged.inputs},
         notes={path: data for path, data in before.items() if path.startswith(NOTES_PREFIX)},
+        refused=staged.refused,
         now=adapters.clock(),
     )
     proposal = await adapters.offload.cpu(adapters.consolidate, request)
@@ -213,61 +229,8 @@ def _secret_finding(path: str, line: int | None, text: str, *, blocking: bool) -
     return Finding(id=f"secret:{path}:{line or 0}", rule="secret", severity=severity, path=path, line=line, text=text)
 
 
-def _changes(staged: Staged, before: Mapping[str, bytes], result: Mapping[str, bytes]) -> tuple[FileChange, ...]:
-    changes: list[FileChange] = []
-    for path in sorted(before.keys() | result.keys()):
-        file = staged.snapshot.files.get(path)
-        mode = file.mode if file else None
-        change = file_change(
-            path,
-            before.get(path),
-            result.get(path),
-            old_mode=mode,
-            new_mode=None if path not in result else mode if mode is not None else 0o644,
-            unit=unit_of(path),
-        )
-        if change is not None:
-            changes.append(change.model_copy(update={"reason": staged.stale.get(path, "")}))
-    return tuple(changes)
-
-
-def unit_of(path: str) -> str:
-    """Tell how a file is decided: rendered inputs per thread, everything else per hunk (design §2)."""
-    rendered = path == RAW_MEMORIES_FILENAME or path.startswith(f"{ROLLOUT_SUMMARIES_SUBDIR}/")
-    return "thread" if rendered else "hunk"
-
-
-def _effects(staged: Staged, changes: tuple[FileChange, ...]) -> tuple[Effect, ...]:
-    effects: list[Effect] = []
-    snapshot = staged.snapshot
-    if not snapshot.exists or not any(path.startswith(f"{ROLLOUT_SUMMARIES_SUBDIR}/") for path in snapshot.files):
-        creates = () if snapshot.exists else (snapshot.root,)
-        effects.append(EnsureLayout(path=snapshot.root, creates=(*creates, ROLLOUT_SUMMARIES_SUBDIR)))
-    for change in changes:
-        if change.change == "deleted":
-            reason = change.reason or "no longer supported by any memory"
-            effects.append(DeleteFile(path=change.path, reason=reason, size_before=change.old_size))
-        else:
-            effects.append(
-                WriteFile(
-                    path=change.path,
-                    change=change.change,
-                    size_before=change.old_size,
-                    size_after=change.new_size,
-                    lines_added=sum(len(hunk.new) for hunk in change.hunks),
-                    lines_removed=sum(len(hunk.old) for hunk in change.hunks),
-                )
-            )
-    if snapshot.leftover:
-        effects.append(DeleteFile(path=WORKSPACE_DIFF_FILENAME, reason="left over by an earlier run"))
-    repairs = "" if snapshot.baseline else "creates the baseline"
-    effects.append(ResetBaseline(path=snapshot.root, previous=snapshot.baseline, repairs=repairs))
-    effects.append(UpdateJobs(scope="global", count=len(staged.rows), watermark=staged.watermark))
-    return tuple(effects)
-
-
 def _builtin_mark(adapters: Adapters, request: Request) -> ProviderMark:
-    return adapters.extractor(request.provider, "").mark
+    return adapters.extractor(request.provider, request.settings).mark
 
 
 def _empty(adapters: Adapters, request: Request, staged: Staged, note: str) -> Plan:

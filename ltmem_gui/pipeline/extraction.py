@@ -105,10 +105,10 @@ class _Run:
         self._plan = plan
         self._cancel = cancel
         self._listen = listen
-        self._extractor: Extractor = adapters.extractor(plan.provider.name, plan.settings.extract_model)
+        self._extractor: Extractor = adapters.extractor(plan.provider.name, plan.settings)
         self._live: dict[str, Claim] = {}
         self._tokens = 0
-        self._sends = bool(plan.effects_of(SendToModel))
+        self._hosts = {effect.host for effect in plan.effects_of(SendToModel)}
         self.counts: Counter[str] = Counter()
 
     async def prune(self) -> None:
@@ -118,8 +118,9 @@ class _Run:
 
     async def extract_all(self) -> None:
         """Work through the plan's list with eight workers until it is done or cancelled."""
-        if self._extractor.mark.host and not self._sends:
-            raise GrantMissing("the plan names no host, and this provider would send text to one")
+        host = self._extractor.mark.host
+        if host and host not in self._hosts:
+            raise GrantMissing(f"the plan does not name the host {host}", "make a new plan")
         jobs = [job for effect in self._plan.effects_of(ClaimJobs) for job in effect.jobs]
         waiting = iter(jobs)
         workers = [asyncio.ensure_future(self._work(waiting, len(jobs))) for _ in range(CONCURRENCY_LIMIT)]

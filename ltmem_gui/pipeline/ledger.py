@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ltmem_gui.domain.consent import Approval, Receipt
+from ltmem_gui.domain.consent import ApplyGrant, Receipt, Selection
+from ltmem_gui.domain.effects import PruneOutputs, StoreOutputs
 from ltmem_gui.domain.errors import AlreadyApplied, LockBusy
 from ltmem_gui.domain.jobs import Claim
 from ltmem_gui.domain.plan import Plan, SelectedRow
-from ltmem_gui.pipeline.ports import Adapters
+from ltmem_gui.domain.refusals import RefusedHunk
+from ltmem_gui.pipeline.ports import Adapters, Store
 
 
 class StoreLedger:
@@ -18,10 +20,12 @@ class StoreLedger:
     Threads: any. The heartbeat calls from a thread of its own, so each call opens the store, uses it and closes it.
     """
 
-    def __init__(self, adapters: Adapters, home: Path, approval: Approval | None = None) -> None:
+    def __init__(self, adapters: Adapters, home: Path, grant: ApplyGrant | None = None) -> None:
+        """Record the approval of `grant` with the claim; without one (recovery) it was recorded already."""
         self._adapters = adapters
         self._home = home
-        self._approval = approval
+        self._approval = grant.approval if grant else None
+        self._selection = grant.selection if grant else None
 
     def recorded(self, plan_digest: str) -> Receipt | None:
         """Return the receipt of a plan that was carried out."""
@@ -57,8 +61,12 @@ class StoreLedger:
         self, claim: Claim, plan: Plan, receipt: Receipt, *, watermark: int | None, rows: Sequence[SelectedRow]
     ) -> Receipt:
         """Record success, watermark, flags and receipt in one transaction; return the numbered receipt."""
-        del plan
         with self._adapters.stores.writing(self._home) as store:
+            # Each of these may be repeated: after a crash the recovery comes here again.
+            now = self._adapters.clock()
+            change_rows(store, plan, now)
+            if self._selection is not None:
+                store.refuse_hunks(refused_hunks(plan, self._selection, now))
             return store.finish_global(
                 claim, watermark=watermark or 0, rows=rows, receipt=receipt, now=self._adapters.clock()
             )
@@ -72,3 +80,38 @@ class StoreLedger:
         """Give the lease back."""
         with self._adapters.stores.writing(self._home) as store:
             store.release_global(claim, now=self._adapters.clock())
+
+
+def change_rows(store: Store, plan: Plan, now: int) -> None:
+    """Carry out what a plan changes in the rows: exclusions, edits, forgotten threads, a cleared memory."""
+    for effect in plan.effects_of(StoreOutputs):
+        for change in effect.edited:
+            _change_row(store, change, now)
+    for effect in plan.effects_of(PruneOutputs):
+        if plan.operation == "clear":
+            store.clear_all()
+            continue
+        for thread in effect.thread_ids:
+            store.forget(thread, reason=effect.reason, now=now)
+
+
+def _change_row(store: Store, change: Mapping[str, str], now: int) -> None:
+    thread = change["thread_id"]
+    if "raw_memory" in change:
+        text = {"raw_memory": change["raw_memory"]}
+        store.edit_output(thread, source_updated_at=int(change["source_updated_at"]), changes=text, now=now)
+    elif change["excluded"]:
+        store.exclude(thread, reason=change["excluded"], now=now)
+    else:
+        store.lift(thread)
+
+
+def refused_hunks(plan: Plan, selection: Selection, now: int) -> list[RefusedHunk]:
+    """Return the hunks that were rejected, by content, so that they are known again."""
+    return [
+        RefusedHunk(path=change.path, old=hunk.old, new=hunk.new, refused_at=now, note=selection.notes.get(hunk.id, ""))
+        for change in plan.changes
+        if change.unit == "hunk"
+        for hunk in change.hunks
+        if hunk.id in selection.rejected.get(change.path, ())
+    ]

@@ -12,7 +12,7 @@ from ltmem_gui.domain.findings import Finding
 from ltmem_gui.domain.jobs import JobRecord
 from ltmem_gui.domain.plan import Plan
 from ltmem_gui.domain.rollouts import Rollout, RolloutRef
-from ltmem_gui.pipeline import approval, consolidation, extraction, planner, scanning
+from ltmem_gui.pipeline import approval, consolidation, extraction, maintenance, planner, scanning
 from ltmem_gui.pipeline.ledger import StoreLedger
 from ltmem_gui.pipeline.ports import Adapters, WorkspaceSnapshot
 from ltmem_gui.pipeline.requests import Request, ScanReport
@@ -44,6 +44,19 @@ class Operations:
         self._adapters.use_home(request.home)
         return await consolidation.plan_consolidate(self._adapters, request, cancel=cancel, listen=listen)
 
+    async def plan_undo(self, request: Request) -> Plan:
+        """Plan to take the last apply back."""
+        return await maintenance.plan_undo(self._adapters, request)
+
+    async def plan_forget(self, request: Request, thread_id: str, *, cancel: CancelToken, listen: Listener) -> Plan:
+        """Plan to forget one session."""
+        self._adapters.use_home(request.home)
+        return await maintenance.plan_forget(self._adapters, request, thread_id, cancel=cancel, listen=listen)
+
+    async def plan_clear(self, request: Request) -> Plan:
+        """Plan to empty the memory folder and delete every row."""
+        return await maintenance.plan_clear(self._adapters, request)
+
     async def check(self, plan: Plan, selection: Selection) -> tuple[Finding, ...]:
         """Apply a selection to a copy in memory and validate it."""
         return await approval.check(self._adapters, plan, selection)
@@ -60,7 +73,7 @@ class Operations:
         if grant.plan.kind == "apply":
             listen(StepReached("applying", f"{len(grant.plan.changes)} files"))
             home = Path(grant.plan.home)
-            writer = self._adapters.writer(home, StoreLedger(self._adapters, home, grant.approval))
+            writer = self._adapters.writer(home, StoreLedger(self._adapters, home, grant))
             return await self._adapters.offload.store(writer.apply, grant)
         raise RefusedError(f"a plan of kind {grant.plan.kind} cannot be applied yet")
 

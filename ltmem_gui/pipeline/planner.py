@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.effects import (
@@ -17,13 +18,15 @@ from ltmem_gui.domain.effects import (
     StoreOutputs,
     UpdateJobs,
 )
-from ltmem_gui.domain.errors import InputError, RedactionFailed
+from ltmem_gui.domain.errors import InputError, RedactionFailed, RefusedError
 from ltmem_gui.domain.events import Listener, ScanProgressed, StepReached
 from ltmem_gui.domain.extraction import ExtractionInput
 from ltmem_gui.domain.leases import StageOne
 from ltmem_gui.domain.memory_items import token_limit
 from ltmem_gui.domain.plan import Plan, PlanState, ProviderMark, Skip, SourceMark
+from ltmem_gui.domain.providers import is_loopback_host
 from ltmem_gui.pipeline.extraction import CONCURRENCY_LIMIT
+from ltmem_gui.pipeline.guard import guard
 from ltmem_gui.pipeline.ports import Adapters, ScannedRollout
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.pipeline.scanning import scan
@@ -42,7 +45,9 @@ async def plan_extract(adapters: Adapters, request: Request, *, cancel: CancelTo
     limit = f"over max_rollouts_per_run ({request.settings.max_rollouts_per_run}); the next run takes it"
     skipped += [Skip(id=r.id, path=r.path, reasons=(limit,)) for r in eligible[len(taken) :]]
     skipped += [Skip(id="", path=f.path, reasons=(f.reason,)) for f in report.skipped_files]
-    mark = adapters.extractor(request.provider, request.settings.extract_model).mark
+    mark = adapters.extractor(request.provider, request.settings).mark
+    if mark.host:
+        _refuse_below_limit(request, report.rollouts, adapters.clock())
     jobs, unfit = await _plan_jobs(adapters, request, taken, mark, cancel, listen)
     prune = await _prunable(adapters, request)
     effects = _effects(request, jobs, mark, prune)
@@ -61,6 +66,14 @@ async def plan_extract(adapters: Adapters, request: Request, *, cancel: CancelTo
         skipped=(*skipped, *unfit),
         notes=_notes(report.rollouts, jobs),
     ).sealed()
+
+
+def _refuse_below_limit(request: Request, rollouts: tuple[ScannedRollout, ...], now: int) -> None:
+    """Leave what is left of a limit to the person's own work; the built-in rules use none and are not held back."""
+    least = request.settings.min_rate_limit_remaining_percent
+    verdict = guard((r.rate_limits for r in rollouts), min_remaining_percent=least, now=now)
+    if not verdict.allowed:
+        raise RefusedError(verdict.text, "wait, use --provider builtin, or set min_rate_limit_remaining_percent")
 
 
 async def _plan_jobs(
@@ -142,7 +155,7 @@ def _effects(
                 requests=len(jobs),
                 tokens=sum(job.tokens_sent for job in jobs),
                 redactions=dict(sorted(redactions.items())),
-                loopback=mark.host.startswith(("127.", "localhost", "[::1]")),
+                loopback=is_loopback_host(urlsplit(f"//{mark.host}").hostname or ""),
             )
         )
     effects.append(ClaimJobs(jobs=tuple(jobs), concurrency=CONCURRENCY_LIMIT, lease_seconds=StageOne.JOB_LEASE_SECONDS))

@@ -18,7 +18,7 @@ from ltmem_gui.domain.events import Listener
 from ltmem_gui.domain.extraction import ExtractionInput, ExtractionReply, StageOneOutput
 from ltmem_gui.domain.findings import Finding
 from ltmem_gui.domain.jobs import Claim, Owner
-from ltmem_gui.domain.plan import FileMark, Plan, ProviderMark, SelectedRow, WorkspaceMark
+from ltmem_gui.domain.plan import FileChange, FileMark, Plan, ProviderMark, SelectedRow, WorkspaceMark
 from ltmem_gui.domain.rollouts import (
     Eligibility,
     RateLimits,
@@ -384,6 +384,23 @@ class RootLock(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class UndoOffer:
+    """What would take the last apply back: the digest of its plan, until when (Unix seconds), and the changes."""
+
+    digest: str
+    expires_at: int
+    changes: tuple[FileChange, ...]
+
+
+class UndoSource(Protocol):
+    """Look at the undo image of a data folder; writes nothing."""
+
+    def offer(self, home: Path, now: int, snapshot: WorkspaceSnapshot) -> UndoOffer | None:
+        """Return what can be undone, None without a usable image. Raises `WorkspaceMoved` for files changed since."""
+        ...
+
+
 class Adapters(Protocol):
     """Everything a use case may ask for; each is built when it is first asked for."""
 
@@ -405,6 +422,8 @@ class Adapters(Protocol):
     def consolidate(self) -> Consolidator: ...
     @property
     def validate(self) -> MemoryValidator: ...
+    @property
+    def undo(self) -> UndoSource: ...
     @property
     def owner(self) -> Owner: ...
 
@@ -428,7 +447,10 @@ class Adapters(Protocol):
         """Read everything git keeps below a memory root. Raises `InputError` where that cannot be read whole."""
         ...
 
-    def extractor(self, provider: str, settings_model: str) -> Extractor: ...
+    def extractor(self, provider: str, settings: Settings) -> Extractor:
+        """Return the Phase-1 side of a provider. Raises `UsageError` for an unknown or incomplete one."""
+        ...
+
     def writer(self, home: Path, ledger: ApplyLedger) -> WorkspaceWriter: ...
     def recovery(self, home: Path) -> ApplyRecovery: ...
 

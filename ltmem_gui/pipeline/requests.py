@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,7 +13,11 @@ from ltmem_gui.pipeline.ports import ScannedRollout
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One wish of a person; `exclude` holds thread ids that consolidation is to leave out."""
+    """One wish of a person.
+
+    `exclude` and `lift` hold thread ids that consolidation is to leave out or take in again; `edits` maps thread ids to
+    the raw memory a person wrote instead.
+    """
 
     home: Path
     memory_root: Path | None = None
@@ -20,6 +25,8 @@ class Request:
     settings: Settings = field(default_factory=Settings)
     provider: str = "builtin"
     exclude: frozenset[str] = frozenset()
+    lift: frozenset[str] = frozenset()
+    edits: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)

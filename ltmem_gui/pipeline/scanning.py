@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 
 from ltmem_gui.domain.cancel import CancelToken
@@ -64,15 +65,19 @@ async def _read_all(
 async def _mark_up_to_date(adapters: Adapters, request: Request, scanned: list[ScannedRollout]) -> list[ScannedRollout]:
     async with open_store(adapters, request.home, writing=False) as call:
 
-        def known() -> list[bool]:
-            return [call.store.up_to_date(r.id, r.updated_at or 0) for r in scanned]
+        def known() -> tuple[list[bool], Mapping[str, str]]:
+            return [call.store.up_to_date(r.id, r.updated_at or 0) for r in scanned], call.store.excluded()
 
-        flags = await call(known)
-    return [_with_rule(rollout, flag) for rollout, flag in zip(scanned, flags, strict=True)]
+        flags, excluded = await call(known)
+    return [_with_rules(rollout, flag, excluded.get(rollout.id)) for rollout, flag in zip(scanned, flags, strict=True)]
 
 
-def _with_rule(rollout: ScannedRollout, up_to_date: bool) -> ScannedRollout:
-    text = "extracted already; nothing new since" if up_to_date else "not extracted in this state yet"
+def _with_rules(rollout: ScannedRollout, up_to_date: bool, excluded: str | None) -> ScannedRollout:
+    """Add what only the store knows."""
+    state = "up to date: extracted already, nothing new since" if up_to_date else "not extracted in this state yet"
     reasons = tuple(r for r in rollout.eligibility.reasons if r.rule != "up_to_date")
-    rule = Reason("up_to_date", not up_to_date, text)
-    return replace(rollout, eligibility=Eligibility((*reasons, rule)))
+    own = (
+        Reason("up_to_date", not up_to_date, state),
+        Reason("excluded", excluded is None, "not excluded" if excluded is None else f"excluded: {excluded}"),
+    )
+    return replace(rollout, eligibility=Eligibility((*reasons, *own)))

@@ -11,7 +11,7 @@ from ltmem_gui.domain.canonical import content_hash
 from ltmem_gui.domain.diffing.files import file_change
 from ltmem_gui.domain.errors import InputError, StalePlan, WorkspaceMoved
 from ltmem_gui.domain.plan import FileChange
-from ltmem_gui.pipeline.ports import WorkspaceFile
+from ltmem_gui.pipeline.ports import UndoOffer, WorkspaceFile, WorkspaceSnapshot
 from ltmem_gui.workspace.disk import make_private, remove_tree, replace_file, sync_folder
 from ltmem_gui.workspace.journal import JOURNAL_SUBDIR, Journal
 
@@ -108,3 +108,14 @@ def clear_changes(files: Mapping[str, WorkspaceFile]) -> tuple[FileChange, ...]:
     """
     changes = (file_change(f.path, f.data, None, old_mode=f.mode) for f in files.values())
     return tuple(change for change in changes if change is not None)
+
+
+class UndoImages:
+    """Implement the port `UndoSource`."""
+
+    def offer(self, home: Path, now: int, snapshot: WorkspaceSnapshot) -> UndoOffer | None:
+        """Return what would take the last apply back. Raises `WorkspaceMoved` for files changed since."""
+        image = find_image(home, now)
+        if image is None:
+            return None
+        return UndoOffer(image.digest, image.expires_at, undo_changes(image, snapshot.files))

@@ -81,8 +81,8 @@ class Bench(Composition):
     def offload(self) -> Any:
         return self.inline
 
-    def extractor(self, provider: str, settings_model: str) -> Extractor:
-        return self.scripted if self.scripted is not None else super().extractor(provider, settings_model)
+    def extractor(self, provider: str, settings: Settings) -> Extractor:
+        return self.scripted if self.scripted is not None else super().extractor(provider, settings)
 
     def close(self) -> None:
         """Nothing was started."""

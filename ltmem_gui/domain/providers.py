@@ -1,0 +1,124 @@
+"""Which model a person chose and where it is: presets that only fill in an address, and the rules for it.
+
+A key is never part of this: it is in the OS keyring or in the environment variable named here.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from ltmem_gui.domain.errors import UsageError
+from ltmem_gui.domain.plan import ProviderMark
+from ltmem_gui.domain.settings import Settings
+
+BUILTIN = "builtin"
+OPENAI_HOST = "api.openai.com"
+PRESETS: dict[str, str] = {
+    "openai": f"https://{OPENAI_HOST}/v1",
+    "ollama": "http://127.0.0.1:11434/v1",
+    "lmstudio": "http://127.0.0.1:1234/v1",
+    "llamacpp": "http://127.0.0.1:8080/v1",
+    "vllm": "http://127.0.0.1:8000/v1",
+    "custom": "",
+}
+"""Preset → base URL; `custom` takes it from the setting `provider_url`."""
+
+LABELS: dict[str, str] = {
+    "openai": "OpenAI",
+    "ollama": "Ollama",
+    "lmstudio": "LM Studio",
+    "llamacpp": "llama.cpp",
+    "vllm": "vLLM",
+    "custom": "OpenAI-compatible server",
+}
+
+
+class ProviderSettings(BaseModel):
+    """One OpenAI-compatible server: `base_url` ends where `/chat/completions` is added; times in seconds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    base_url: str
+    model: str
+    api: Literal["auto", "chat", "responses"] = "auto"
+    key_env: str = ""
+    context_window: Annotated[int, Field(ge=0)] = 0
+    timeout_seconds: Annotated[int, Field(ge=1, le=3600)] = 600
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        parts = urlsplit(self.base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"{self.base_url!r} is no http(s) address")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise ValueError("the address must hold no user name, password, query or fragment")
+        if self.key_env and not self.key_env.isidentifier():
+            raise ValueError("provider_key_env takes the name of an environment variable, never the key itself")
+        return self
+
+    @property
+    def host(self) -> str:
+        """Return host and port as a person knows them."""
+        return urlsplit(self.base_url).netloc
+
+    @property
+    def is_loopback(self) -> bool:
+        """Tell whether nothing leaves this computer."""
+        return is_loopback_host(urlsplit(self.base_url).hostname or "")
+
+    @property
+    def uses_responses(self) -> bool:
+        """Tell which API is spoken: Responses for OpenAI itself, Chat Completions for everything else."""
+        if self.api == "auto":
+            return urlsplit(self.base_url).hostname == OPENAI_HOST
+        return self.api == "responses"
+
+    @property
+    def mark(self) -> ProviderMark:
+        """Return the provider as plans bind it; `host` is set for loopback too: text leaves the program."""
+        label = f"{LABELS.get(self.name, self.name)}, model {self.model}"
+        if not self.is_loopback:
+            label += f"; the redacted text is sent to {self.host}"
+        return ProviderMark(name=self.name, label=label, host=self.host, model=self.model)
+
+
+def is_loopback_host(host: str) -> bool:
+    """Tell whether a host name or address means this computer."""
+    name = host.strip("[]").lower()
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def provider_of(name: str, settings: Settings, model: str = "") -> ProviderSettings:
+    """Return the server a name and the settings mean. Raises `UsageError` saying what is missing."""
+    if name not in PRESETS:
+        known = ", ".join([BUILTIN, *PRESETS])
+        raise UsageError(f"unknown provider {name!r}", f"known: {known}")
+    url = settings.provider_url or PRESETS[name]
+    if not url:
+        raise UsageError("no address is set for the provider", "set provider_url, e.g. http://127.0.0.1:8080/v1")
+    chosen = model or settings.extract_model
+    if not chosen:
+        raise UsageError("no model is chosen", "set extract_model; the connection test lists what the server has")
+    try:
+        return ProviderSettings(
+            name=name,
+            base_url=url.rstrip("/"),
+            model=chosen,
+            api=settings.provider_api,
+            key_env=settings.provider_key_env,
+            context_window=settings.context_window,
+            timeout_seconds=settings.request_timeout_seconds,
+        )
+    except ValueError as error:
+        reason = str(error).split("Value error, ")[-1].split(" [type=")[0]
+        raise UsageError(f"the provider's settings cannot be used: {reason}") from error

@@ -1,0 +1,56 @@
+"""The review of inputs: each row is accepted, left out until lifted, or edited; single lines are never decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ltmem_gui.domain.effects import StoreOutputs
+from ltmem_gui.domain.errors import UsageError
+from ltmem_gui.domain.extraction import StageOneOutput
+from ltmem_gui.pipeline.ports import Adapters
+from ltmem_gui.pipeline.requests import Request
+
+LEFT_OUT = "left out in the review"
+EDITABLE = ("raw_memory", "rollout_summary")
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedInputs:
+    """The rows that may be selected, why others may not, and what the decisions change in the database."""
+
+    outputs: tuple[StageOneOutput, ...]
+    left_out: Mapping[str, str]
+    effects: tuple[StoreOutputs, ...]
+
+
+async def review_inputs(
+    adapters: Adapters, request: Request, outputs: Sequence[StageOneOutput], excluded: Mapping[str, str]
+) -> ReviewedInputs:
+    """Apply the decisions of a request to the stored rows.
+
+    Raises `UsageError` for a thread without a row, `RedactionFailed` for an edit that cannot be checked.
+    """
+    known = {output.thread_id for output in outputs}
+    for thread in (*request.exclude, *request.edits):
+        if thread not in known:
+            raise UsageError(f"there is no memory of thread {thread!r}", "see: ltmem-gui jobs")
+    changes: list[dict[str, str]] = []
+    left_out = {thread: reason for thread, reason in excluded.items() if thread not in request.lift}
+    changes += [{"thread_id": t, "excluded": ""} for t in sorted(request.lift & excluded.keys())]
+    for thread in sorted(request.exclude - left_out.keys()):
+        left_out[thread] = LEFT_OUT
+        changes.append({"thread_id": thread, "excluded": LEFT_OUT})
+    kept: list[StageOneOutput] = []
+    for output in outputs:
+        edit = request.edits.get(output.thread_id)
+        if edit is not None:
+            output = replace(output, raw_memory=(await adapters.redact_text(edit)).text)
+            source = str(output.source_updated_at)
+            changes.append(
+                {"thread_id": output.thread_id, "source_updated_at": source, "raw_memory": output.raw_memory}
+            )
+        if output.thread_id not in left_out:
+            kept.append(output)
+    effects = (StoreOutputs(count=0, edited=tuple(changes)),) if changes else ()
+    return ReviewedInputs(tuple(kept), left_out, effects)
