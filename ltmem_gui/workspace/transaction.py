@@ -181,11 +181,13 @@ class Transaction:
             move_in(self._root, parts, copy)
 
     def _restore_git(self) -> None:
-        old, fresh, ready = (self._staging / name for name in ("old-git", "git", "git-ready"))
+        # Without its mark the new baseline is made again, should the operation be finished after all.
+        (self._staging / "git-ready").unlink(missing_ok=True)
+        old = self._staging / "old-git"
         if os.path.lexists(old):
             baseline.remove_git(self._root)
             old.rename(self._root / ".git")
-        elif not self._operation.had_git and ready.exists() and not (fresh / ".git").exists():
+        elif not self._operation.had_git:
             baseline.remove_git(self._root)
 
     def _move_rest(self) -> None:

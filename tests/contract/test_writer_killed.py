@@ -11,7 +11,8 @@ import pytest
 
 from ltmem_gui.domain.apply_steps import Step
 from ltmem_gui.domain.errors import AlreadyApplied, RefusedError, WorkspaceMoved
-from ltmem_gui.workspace.journal import journals
+from ltmem_gui.workspace.journal import Entry, journals
+from ltmem_gui.workspace.transaction import Transaction
 from tests.helpers.git_workspace import grant_for, lay, tree
 from tests.helpers.git_world import World, in_child
 
@@ -117,6 +118,28 @@ def test_a_recovery_that_is_killed_can_be_repeated(world: World, place: str, aga
         world.recovery().finish(digest)
     assert tree(world.root) == _wanted_tree(world)
     assert not world.picture()[2]
+
+
+@pytest.mark.parametrize("place", ["stage@2", "write@3", "delete@2", "baseline@2", "baseline@4", "record"])
+def test_a_roll_back_that_is_cut_off_can_be_finished_instead(
+    world: World, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digest = _kill_at(world, place)
+    restore = Transaction._restore
+    seen: list[object] = []
+
+    def cut_off(self: Transaction, entry: Entry) -> None:
+        if len(seen) == 2:
+            raise SystemExit
+        seen.append(entry)
+        restore(self, entry)
+
+    monkeypatch.setattr(Transaction, "_restore", cut_off)
+    with pytest.raises(SystemExit):
+        world.recovery().roll_back(digest)
+    receipt = world.recovery().finish(digest)
+    files, baseline, litter = world.picture()
+    assert (files, baseline, litter) == (_wanted_tree(world), receipt.baseline_commit, False)
 
 
 def test_a_file_that_was_edited_since_is_never_overwritten(world: World) -> None:
