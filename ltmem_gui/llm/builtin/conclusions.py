@@ -7,6 +7,7 @@ when the person's next message agrees, or when a failed run works right before o
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from ltmem_gui.domain.extraction import Candidate
@@ -17,7 +18,7 @@ from ltmem_gui.llm.builtin.statements import place
 from ltmem_gui.llm.builtin.toolruns import ToolRun
 
 _NEED = re.compile(
-    r"\b(?:needs?|requires?|must be|has to be|have to be|only works?|won't work without|"
+    r"\b(?:needs?|requires?|must be|has to be|have to be|only works?|runs? (?:with|under|on|in)|won't work without|"
     r"does not work without|depends on|lives? in|live under|is stored in|(?:is|are) (?:declared|defined|"
     r"configured|kept|generated|read|set|managed|documented) (?:in|from|by|through|via|at|under)"
     r"|(?:does not|doesn't) exist|is not (?:supported|available)|(?:fixed|resolved|solved) (?:it|this|"
@@ -40,6 +41,7 @@ _OWN_WORK = re.compile(
     re.IGNORECASE,
 )
 _ANCHOR = re.compile(r"`[^`]+`|[\w.-]+/[\w./-]+|\b[A-Z][A-Z0-9_]{2,}\b|\b\w+[._-]\w+\b|\b\d{2,}\b|=")
+MAX_ANSWER = 4_000
 CONFIRMED = 58
 LIKELY = 34
 
@@ -49,22 +51,21 @@ def conclusions(items: Sequence[RolloutItem], runs: Sequence[ToolRun]) -> list[C
     if not runs:
         return []
     found: list[Candidate] = []
+    verdicts = _verdicts(items)
+    first_failure = min((run.index for run in runs if not run.ok), default=len(items))
+    places = [run.index for run in runs]
     for index, item in enumerate(items):
         line = place(item)
-        if (
-            item.role != "assistant"
-            or item.kind != "message"
-            or item.inherited
-            or line is None
-            or len(item.text) > 4000
-        ):
+        if item.role != "assistant" or item.kind != "message" or line is None or len(item.text) > MAX_ANSWER:
             continue
-        agreed = _agreed(items, index)
-        worked = _worked(runs, index)
-        if agreed is Feedback.AGAINST or not (worked or agreed is Feedback.FOR):
+        at = bisect_left(places, index)
+        around = runs[max(0, at - 1) : at + 1]
+        worked = first_failure < index and any(run.ok for run in around)
+        agreed = verdicts[index] is Feedback.FOR
+        if verdicts[index] is Feedback.AGAINST or not (worked or agreed):
             continue
         for sentence in sentences(item.text):
-            candidate = _candidate(sentence.text, sentence.plain, line, worked=worked, agreed=agreed is Feedback.FOR)
+            candidate = _candidate(sentence.text, sentence.plain, line, worked=worked, agreed=agreed)
             if candidate is not None:
                 found.append(candidate)
     return found
@@ -82,17 +83,12 @@ def _candidate(text: str, plain: str, line: int, *, worked: bool, agreed: bool) 
     return None
 
 
-def _agreed(items: Sequence[RolloutItem], index: int) -> Feedback:
-    for item in items[index + 1 :]:
+def _verdicts(items: Sequence[RolloutItem]) -> list[Feedback]:
+    """Return for each item what the person's next message says about it."""
+    verdict = Feedback.NONE
+    found: list[Feedback] = []
+    for item in reversed(items):
+        found.append(verdict)
         if item.role == "user" and item.kind == "message" and not item.injected:
-            return feedback(item.text)
-    return Feedback.NONE
-
-
-def _worked(runs: Sequence[ToolRun], index: int) -> bool:
-    """Tell whether a failure lies before the statement and a success right around it."""
-    before = [run for run in runs if run.index < index]
-    after = [run for run in runs if run.index > index]
-    if not any(not run.ok for run in before):
-        return False
-    return bool((before and before[-1].ok) or (after and after[0].ok))
+            verdict = feedback(item.text[:MAX_ANSWER])
+    return found[::-1]

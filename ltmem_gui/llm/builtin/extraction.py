@@ -8,6 +8,7 @@ keep or drop. Nothing proposed is the no-op: three empty strings, the inbox kept
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Sequence
 
 from ltmem_gui.domain.extraction import Candidate, ExtractionInput, ExtractionReply
@@ -68,16 +69,23 @@ class BuiltinExtractor:
 
 def _noted(items: Sequence[RolloutItem], runs: Sequence[ToolRun]) -> list[Noted]:
     found = [Noted(c, c.line or 0) for c in statements(items, failed_before(items, runs))]
-    found += [_repair_note(repair) for repair in repairs(runs)]
+    found += [_repair_note(repair, found) for repair in repairs(runs)]
     found += [Noted(c, c.line or 0) for c in conclusions(items, runs)]
     return found
 
 
-def _repair_note(repair: Repair) -> Noted:
+def _repair_note(repair: Repair, said: Sequence[Noted]) -> Noted:
+    """Note what put a failure right; where the person had told what to do, only if it is what they told."""
     failed, worked = repair.failed, repair.worked
     text = f"`{failed.command}` failed: `{failed.error}`; `{worked.command}` worked"
-    score = SURE_REPAIR if repair.sure else LIKELY_REPAIR
+    told = [n.candidate.text for n in said if failed.line < n.start < worked.line and n.candidate.score >= PROPOSE_AT]
+    other = bool(told) and not _words(worked.command) & _words(" ".join(told))
+    score = INBOX_AT if other else SURE_REPAIR if repair.sure else LIKELY_REPAIR
     return Noted(Candidate(text, failed.line, "failure-fix", score), worked.output_line)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word for word in re.findall(r"[^\W_]{4,}", text.lower()))
 
 
 def _by_task(

@@ -169,7 +169,8 @@ unterstützt|liefert|liefern|arbeitet|arbeiten|sperrt|bricht|akzeptiert|basiert|
 befinden|landen|landet
 vive|viven|está|están|es|son|usa|usan|utiliza|utilizan|pertenece|pertenecen|depende|dependen|corre|corren
 escucha|espera
-contiene|contienen|significa|devuelve|se llama|se llaman|se guarda|se guardan|se genera|se generan|se encuentra
+cuenta como|cuentan como|no cuenta|no cuentan|contiene|contienen|significa|devuelve|se llama|se llaman|se guarda
+se guardan|se genera|se generan|se encuentra
 apunta
 va|van|viene|vienen|funciona|funcionan|acepta|rompe|empieza|empiezan|termina|lleva|llevan|se ejecuta|se ejecutan
 se despliega

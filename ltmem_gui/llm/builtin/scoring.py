@@ -40,6 +40,7 @@ from ltmem_gui.llm.builtin.speech import (
     POLITE,
     QUESTION_START,
     SEEMS,
+    SHOULD,
     SHOULD_BE,
     SPOKEN_NO,
     STRONG,
@@ -117,7 +118,8 @@ class Surroundings:
 
     `first_message`: it is the session's first request; `after_failure`: a run failed just before; `corrected`: the
     sentence before was "no" or "careful"; `listed`: it is a point under "our rules:"; `spec`: it describes what
-    the same message orders to be made; `given`: words that were said in the session before.
+    the same message orders to be made, or the session is fiction; `making`: the session began with an order to
+    make a piece; `given`: words that were said in the session before.
     """
 
     first_message: bool = False
@@ -125,6 +127,7 @@ class Surroundings:
     corrected: bool = False
     listed: bool = False
     spec: bool = False
+    making: bool = False
     given: frozenset[str] = frozenset()
 
 
@@ -150,6 +153,8 @@ def score_sentence(plain: str, around: Surroundings) -> Scored:
         found.add("listed")
     if around.spec and not found & {"here", "we_habit", "preference", "listed"}:
         found.add("spec")
+    if around.making and SHOULD.search(plain.lower()) and not found & {"here", "we_habit", "cause", "general"}:
+        found.add("should_be")
     if around.given and _is_given(plain, around.given) and not found & {"here", "cause"}:
         found.add("given")
         if "general" in found:
@@ -213,6 +218,8 @@ def _chinese(plain: str) -> set[str]:
         found.add("we_habit")
     if "change" in found and found & {"general", "deontic", "negation"}:
         found.discard("change")
+    if {"deontic", "habit"} <= found:
+        found.add("conduct")
     if len(plain) < 4:
         found.add("short")
     return found

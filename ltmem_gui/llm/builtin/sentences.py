@@ -87,7 +87,8 @@ def own_words(message: str) -> str:
     if requests:
         text = _blank(text, 0, requests[-1].end())
     for pattern in (_FENCE, _TAG_BLOCK, _QUOTED_LINE, _LOG_LINE):
-        text = pattern.sub(lambda m: _spaces(m[0]), text)
+        if pattern is not _TAG_BLOCK or "</" in text:
+            text = pattern.sub(lambda m: _spaces(m[0]), text)
     handed = _HANDED_OVER.search(text)
     if handed and not _RULES_FOLLOW.search(text[max(0, handed.start() - 60) : handed.end()]):
         text = _blank(text, handed.end(), len(text))

@@ -23,7 +23,8 @@ QUESTION_START = re.compile(
 )
 SUBORDINATE = re.compile(r"\b(?:that|which|who|so it|so that|dass|das|der|die|que)\b")
 LIMIT = re.compile(
-    r"\b(?:at most|at least|no more than|up to|max(?:imum)?|min(?:imum)?|limit\w*|cap(?:ped)?|höchstens|"
+    r"\b(?:above|below|beyond|over|under|within)\s+\d|\b(?:at most|at least|no more than|up to|"
+    r"max(?:imum)?|min(?:imum)?|limit\w*|cap(?:ped)?|höchstens|"
     r"mindestens|maximal|como máximo|máximo)\b.{0,30}\d|\d.{0,12}\b(?:max|tops|höchstens)\b"
 )
 ARROW = re.compile(r"\s(?:->|=>|→|==|=)\s|^[^.!?]{2,40}: \S")
@@ -36,7 +37,10 @@ OPINION = re.compile(
 )
 SEEMS = re.compile(
     r"\b(?:looks?|sounds?|feels?|seems?)\s+(?!like\b|for\b|up\b|in\b|at\b|into\b|after\b)\w+|\b(?:sieht|"
-    r"klingt|wirkt)\s+\w+|\bse ve\b|\bparece\b"
+    r"klingt|wirkt)\s+\w+"
+    r"|\bse ve\b|\bparece\b|\b(?:is|are|looks?|was|were|got|a bit|still|way|now)\s+too\s+\w+|\b(?:ist|"
+    r"sind|wird|noch|viel|etwas)\s+zu\s+\w+"
+    r"|\b(?:moves?|runs?|loads?|comes?|starts?|feels?)\s+(?:too|a bit|a little)\s+\w+"
 )
 SHOULD_BE = re.compile(
     r"^(?:and\s+|also\s+|but\s+|und\s+|y\s+)?(?:the|this|that|der|die|das|el|la|los|"
@@ -117,3 +121,4 @@ FOREIGN_STATE = re.compile(
     r"tabla|columna|color)\b"
 )
 SPOKEN_NO = re.compile(r"\W*(?:no|nein)\s*[,.!:–—-]")
+SHOULD = re.compile(r"\b(?:should|shouldn't|needs? to|sollte[nt]?|soll(?:en)?|debería[n]?)\b")

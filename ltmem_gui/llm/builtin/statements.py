@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rapidfuzz import fuzz
 
@@ -19,6 +19,8 @@ MAX_QUOTE = 420
 SAME_STATEMENT = 88.0
 GIVEN_MESSAGES = 3
 GIVEN_CHARS = 1_500
+MAX_MESSAGE = 16_000
+EDGE_CHARS = 4_000
 
 _ADDS_NEW = re.compile(
     r"^\W*(?:and (?:please|also)|also|another|one more|plus|und (?:bitte|auch|antworte)|außerdem|"
@@ -37,13 +39,19 @@ _REASON = re.compile(
     r"decidimos)\b|因为|原因|否则|不然",
     re.IGNORECASE,
 )
-_ORDERS_A_PIECE = re.compile(
+ORDERS_A_PIECE = re.compile(
     r"^\W*(?:(?:please\s+|can you\s+|could you\s+|let's\s+|i (?:need|want) you to\s+|bitte\s+|"
     r"kannst du\s+|por favor\s+)?"
     r"(?:build|write|create|make|implement|generate|design|draw|draft|compose|develop|code|prototype|give|schreib\w*"
     r"|erstell\w*|bau\w*|mach\w*|entwirf|entwickle|escribe|crea|haz|genera|construye|diseña|dibuja|programa)"
     r"|i (?:need|want|am looking for)|we need|ich (?:brauche|will|möchte)|necesito|quiero)\s+"
     r"(?:me\s+|us\s+|mir\s+|uns\s+)?(?:a|an|some|ein|eine|einen|un|una)\s",
+    re.IGNORECASE,
+)
+FICTION = re.compile(
+    r"\b(?:story|tale|poem|limerick|haiku|song|lyrics|joke|novel|fairy ?tale|screenplay|gedicht|"
+    r"geschichte|märchen|witz|lied"
+    r"|cuento|poema|chiste|canción|novela)\b|诗|故事|笑话|小说|歌词",
     re.IGNORECASE,
 )
 _TAGS = re.compile(r"</?(?:citation_entries|rollout_ids|oai-mem-citation|thread_ids)", re.IGNORECASE)
@@ -55,13 +63,20 @@ class _Unit:
     scored: Scored
 
 
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """Where in the session a message stands: see `Surroundings`."""
+
+    first: bool = True
+    after_failure: bool = False
+    making: bool = False
+    fiction: bool = False
+    given: frozenset[str] = frozenset()
+
+
 def own_messages(items: Sequence[RolloutItem]) -> list[tuple[int, RolloutItem]]:
     """Return the index and item of every message the person typed in this session."""
-    return [
-        (index, item)
-        for index, item in enumerate(items)
-        if item.role == "user" and item.kind == "message" and not (item.injected or item.inherited or item.undone)
-    ]
+    return [(index, item) for index, item in enumerate(items) if is_own(item)]
 
 
 def statements(items: Sequence[RolloutItem], failed_before: frozenset[int]) -> list[Candidate]:
@@ -70,18 +85,32 @@ def statements(items: Sequence[RolloutItem], failed_before: frozenset[int]) -> l
     `failed_before` holds the indexes of messages that answer a failed tool run.
     """
     found: list[Candidate] = []
-    messages = own_messages(items)
-    for position, (index, item) in enumerate(messages):
-        given = _given(items[:index])
-        for unit in _units(item.text, first=position == 0, after_failure=index in failed_before, given=given):
-            _keep(found, Candidate(unit.text, place(item), unit.scored.kind, unit.scored.score))
-    for item in items:
-        reason = said_with_refusal(item)
-        if reason:
-            for unit in _units(reason, first=False, after_failure=True, given=frozenset()):
-                score = min(100, unit.scored.score + 15)
-                _keep(found, Candidate(unit.text, place(item), "correction", score))
+    said: list[str] = []
+    session = _Session()
+    for index, item in enumerate(items):
+        if item.kind == "message" and item.role == "assistant":
+            said.append(item.text[:GIVEN_CHARS])
+        elif is_own(item):
+            session = replace(session, after_failure=index in failed_before, given=_given(said))
+            if session.first:
+                session = replace(
+                    session,
+                    making=bool(ORDERS_A_PIECE.search(item.text[:500])),
+                    fiction=bool(FICTION.search(item.text[:500])),
+                )
+            for unit in _units(item.text, session):
+                _keep(found, Candidate(unit.text, place(item), unit.scored.kind, unit.scored.score))
+            said.append(item.text[:GIVEN_CHARS])
+            session = replace(session, first=False)
+        elif item.kind == "tool_output":
+            for unit in _units(said_with_refusal(item), _Session(first=False, after_failure=True)):
+                _keep(found, Candidate(unit.text, place(item), "correction", min(100, unit.scored.score + 15)))
     return found
+
+
+def is_own(item: RolloutItem) -> bool:
+    """Tell whether the person typed this in this session."""
+    return item.role == "user" and item.kind == "message" and not (item.injected or item.inherited or item.undone)
 
 
 def place(item: RolloutItem) -> int | None:
@@ -101,33 +130,36 @@ def _keep(found: list[Candidate], candidate: Candidate) -> None:
     found.append(candidate)
 
 
-def _given(before: Sequence[RolloutItem]) -> frozenset[str]:
-    """Return the words of the last messages on both sides: what the session is about just then."""
-    said = [i.text for i in before if i.role in ("user", "assistant") and i.kind == "message" and not i.injected]
-    recent = [text[:GIVEN_CHARS] for text in ([said[0], *said[-GIVEN_MESSAGES:]] if said else [])]
-    return stems(" ".join(recent))
+def _given(said: Sequence[str]) -> frozenset[str]:
+    """Return the words of the first and the last messages: what the session is about just then."""
+    return stems(" ".join([*said[:1], *said[1:][-GIVEN_MESSAGES:]]))
 
 
-def _units(message: str, *, first: bool, after_failure: bool, given: frozenset[str]) -> list[_Unit]:
+def _units(message: str, session: _Session) -> list[_Unit]:
+    if len(message) > MAX_MESSAGE:  # a paste with some words before or after it
+        return [*_units(message[:EDGE_CHARS], session), *_units(message[-EDGE_CHARS:], session)]
     parts = sentences(message)
     scored: list[Scored] = []
     corrected = False
     ordered_in: int | None = None
     for part in parts:
         around = Surroundings(
-            first_message=first and part.paragraph == 0,
-            after_failure=after_failure,
+            first_message=session.first and part.paragraph == 0,
+            after_failure=session.after_failure,
             corrected=corrected,
             listed=part.listed,
-            spec=ordered_in == part.paragraph,
-            given=given,
+            spec=ordered_in == part.paragraph or session.fiction,
+            making=session.making,
+            given=session.given,
         )
         result = score_sentence(part.plain, around)
         scored.append(result)
-        if _ORDERS_A_PIECE.search(part.plain):
+        if ORDERS_A_PIECE.search(part.plain):
             ordered_in = part.paragraph
         alone = part.plain.strip(" .!,–—-").lower()
-        corrected = not first and (alone in CORRECTION_START or ("correction" in result.features and len(alone) < 40))
+        corrected = not session.first and (
+            alone in CORRECTION_START or ("correction" in result.features and len(alone) < 40)
+        )
     return _joined(message, parts, scored)
 
 
