@@ -7,6 +7,7 @@ cannot be told apart is `ambiguous`; nothing is called exact that is not equal t
 
 from __future__ import annotations
 
+import math
 import posixpath
 import re
 from bisect import bisect_right
@@ -53,7 +54,10 @@ class LocationStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EvidenceSnapshot:
-    """What was cited, as it was: `quote` without its last line end, `sha256` of it in UTF-8, and its surroundings."""
+    """What was cited, as it was: `quote` without its last line end, `sha256` of it in UTF-8, and its surroundings.
+
+    `copies` is how often the file held the quote: one of several that is left later need not be the one that was cited.
+    """
 
     path: str
     start: int
@@ -63,6 +67,7 @@ class EvidenceSnapshot:
     before: str = ""
     after: str = ""
     baseline: str | None = None
+    copies: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +145,8 @@ def snapshot(path: str, start: int, end: int, text: CitedText, baseline: str | N
     quote = text.quote(start, end)
     before, after = text.context(start, end)
     hashed = content_hash(quote.encode("utf-8", "surrogateescape"))
-    return EvidenceSnapshot(path, start, end, quote, hashed, before, after, baseline)
+    copies = len(_runs(quote.split("\n"), text))
+    return EvidenceSnapshot(path, start, end, quote, hashed, before, after, baseline, copies)
 
 
 def locate(entry: CitationEntry, text: CitedText | None, taken: EvidenceSnapshot | None = None) -> Location:
@@ -166,7 +172,7 @@ def locate(entry: CitationEntry, text: CitedText | None, taken: EvidenceSnapshot
 def _elsewhere(taken: EvidenceSnapshot, text: CitedText, inside: bool) -> Location:
     wanted = taken.quote.split("\n")
     size = len(wanted)
-    found = [at for at in text.places.get(wanted[0], ()) if text.lines[at : at + size] == wanted]
+    found = _runs(wanted, text)
     chosen = _by_context(found, size, taken, text)
     if chosen is not None:
         start = chosen + 1
@@ -179,9 +185,13 @@ def _elsewhere(taken: EvidenceSnapshot, text: CitedText, inside: bool) -> Locati
     return _alike(taken, text, inside)
 
 
+def _runs(wanted: list[str], text: CitedText) -> list[int]:
+    return [at for at in text.places.get(wanted[0], ()) if text.lines[at : at + len(wanted)] == wanted]
+
+
 def _by_context(found: Sequence[int], size: int, taken: EvidenceSnapshot, text: CitedText) -> int | None:
     """Return the one place that the surroundings speak for, None where they speak for none or several."""
-    if len(found) == 1 and len(taken.quote.strip()) >= SHORT_QUOTE:
+    if len(found) == taken.copies == 1 and len(taken.quote.strip()) >= SHORT_QUOTE:
         return found[0]
     scores: list[tuple[int, int]] = []
     for at in found:
@@ -203,27 +213,56 @@ def _common(one: str, other: str) -> int:
 
 
 def _alike(taken: EvidenceSnapshot, text: CitedText, inside: bool) -> Location:
-    """Look for one contiguous run of lines that is nearly the quote."""
+    """Look for one contiguous run of lines that is nearly the quote: between its old neighbours, else anywhere."""
+    if len(taken.quote) >= SHORT_QUOTE and len(text.text) <= _FUZZY_LIMIT:
+        best, score = _between_neighbours(taken, text)
+        if score >= LIKENESS:
+            return _edited(best, score)
+        best, score = _anywhere(taken, text)
+        if score >= LIKENESS:
+            rival = _rival(taken.quote, text, best)
+            if rival is None:
+                return _edited(best, score)
+            return Location(LocationStatus.AMBIGUOUS, taken.start, taken.end, score, (best, rival), " (2 places)")
     gone = LocationStatus.MISSING_TEXT if inside else LocationStatus.OUT_OF_RANGE
-    if len(taken.quote) < SHORT_QUOTE or len(text.text) > _FUZZY_LIMIT:
-        return Location(gone, taken.start, taken.end)
+    return Location(gone, taken.start, taken.end)
+
+
+def _edited(place: tuple[int, int], score: float) -> Location:
+    # Rounding up would show a changed text as equal.
+    likeness = math.floor(score * 100) / 100
+    return Location(LocationStatus.EDITED, *place, likeness, detail=f" ({likeness:.2f})")
+
+
+def _between_neighbours(taken: EvidenceSnapshot, text: CitedText) -> tuple[tuple[int, int], float]:
+    """Return the one run that stands where the quote stood: after the same line and before the same line."""
+    before, after = taken.before.split("\n")[-2:-1], taken.after.split("\n")[:1]
+    size = taken.end - taken.start + 1
+    found: list[tuple[float, tuple[int, int]]] = []
+    for first in text.places.get(before[0], ()) if before and before[0].strip() else ():
+        for last in text.places.get(after[0], ()) if after[0].strip() else ():
+            if 1 <= last - first - 1 <= 2 * size + 2:
+                place = (first + 2, last)
+                found.append((fuzz.ratio(taken.quote, text.quote(*place)) / 100, place))
+    alike = [(score, place) for score, place in found if score >= LIKENESS]
+    return (alike[0][1], alike[0][0]) if len(alike) == 1 else ((0, 0), 0.0)
+
+
+def _anywhere(taken: EvidenceSnapshot, text: CitedText) -> tuple[tuple[int, int], float]:
+    best, best_score = (0, 0), 0.0
+    if len(taken.quote) > len(text.text):
+        return best, best_score
     match = fuzz.partial_ratio_alignment(taken.quote, text.text, score_cutoff=LIKENESS * 80)
-    if match is None or match.dest_end <= match.dest_start or len(taken.quote) > len(text.text):
-        return Location(gone, taken.start, taken.end)
-    middle_first = bisect_right(text.offsets, match.dest_start) - 1
-    middle_last = bisect_right(text.offsets, match.dest_end - 1) - 1
-    best, best_score, rivals = (0, 0), 0.0, 0
-    for first in range(max(0, middle_first - 1), middle_first + 2):
-        for last in range(max(first, middle_last - 1), min(len(text.lines), middle_last + 2)):
+    if match is None:
+        return best, best_score
+    first_line = bisect_right(text.offsets, match.dest_start) - 1
+    last_line = bisect_right(text.offsets, max(match.dest_start, match.dest_end - 1)) - 1
+    for first in range(max(0, first_line - 1), first_line + 2):
+        for last in range(max(first, last_line - 1), min(len(text.lines), last_line + 2)):
             score = fuzz.ratio(taken.quote, text.quote(first + 1, last + 1)) / 100
             if score > best_score:
                 best, best_score = (first + 1, last + 1), score
-    if best_score < LIKENESS:
-        return Location(gone, taken.start, taken.end)
-    rivals = _rival(taken.quote, text, best)
-    if rivals is not None:
-        return Location(LocationStatus.AMBIGUOUS, *best, best_score, (best, rivals), " (2 places)")
-    return Location(LocationStatus.EDITED, *best, round(best_score, 2), detail=f" ({best_score:.2f})")
+    return best, best_score
 
 
 def _rival(quote: str, text: CitedText, best: tuple[int, int]) -> tuple[int, int] | None:
