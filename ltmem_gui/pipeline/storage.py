@@ -91,6 +91,10 @@ class Store(Protocol):
         """Return one job with its attempts."""
         ...
 
+    def interrupted(self) -> tuple[JobRecord, ...]:
+        """Return the running jobs whose holder died on this host; changes nothing."""
+        ...
+
     def hold_job(self, thread_id: str, *, expected: JobStatus, now: int) -> bool:
         """Hold a job for a person, if it still is as `expected`."""
         ...
@@ -186,7 +190,10 @@ class Store(Protocol):
         ...
 
     def clear_all(self) -> dict[str, int]:
-        """Delete all memory rows and the jobs of both phases; exclusions and the operation log stay."""
+        """Delete all memory rows and the jobs of both phases.
+
+        Exclusions, the operation log and a global lease that is held at the moment stay.
+        """
         ...
 
     @property

@@ -16,6 +16,8 @@ from ltmem_gui.store.failures import DATABASE_ERRORS, Holders, explain, is_locke
 
 BUSY_SECONDS = 5.0
 _PAUSE_SECONDS = 0.005
+# half of what SQLite holds, so that a sum of two still fits
+_LARGEST = 2**62
 
 
 class Transaction:
@@ -157,3 +159,8 @@ def storable(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
+
+
+def storable_number(number: int) -> int:
+    """Return a number that SQLite can hold; what lies beyond, which only hostile input holds, becomes the limit."""
+    return max(-_LARGEST, min(number, _LARGEST))

@@ -8,12 +8,23 @@ from __future__ import annotations
 
 import json
 
-from ltmem_gui.domain.jobs import STAGE1_KIND
+from ltmem_gui.domain.jobs import GLOBAL_KIND, STAGE1_KIND
 from ltmem_gui.store.database import Database, storable
 from ltmem_gui.store.leasing import enqueue_global
 from ltmem_gui.store.part import StorePart
 
 _CHORE = "scrub"
+_CLEARED = (
+    "stage1_outputs",
+    "inbox",
+    "inbox_decisions",
+    "usage_ledger",
+    "refused_hunks",
+    "verdicts",
+)
+_RUNNING = (
+    f"kind = '{GLOBAL_KIND}' AND EXISTS (SELECT 1 FROM jobs g WHERE g.kind = '{GLOBAL_KIND}' AND g.status = 'running')"
+)
 _WITH_THREADS = (("refused_hunks", "key"), ("verdicts", "id"))
 
 
@@ -26,6 +37,7 @@ class Forgetting(StorePart):
         The thread stays excluded with `reason`, so that it is not learnt again. Phase 2 is enqueued when a row was in
         the last selection (reference §3.12).
         """
+        thread_id = storable(thread_id)
         with self._db.transaction():
             selected = self._db.sql(
                 "SELECT 1 FROM stage1_outputs WHERE thread_id = ? AND selected_for_phase2 = 1", (thread_id,)
@@ -55,11 +67,14 @@ class Forgetting(StorePart):
     def clear_all(self) -> dict[str, int]:
         """Delete all outputs, the jobs of both phases and what hangs on them; return table → number of rows.
 
-        Exclusions stay, so that what a person left out is not learnt again.
+        Exclusions stay, so that what a person left out is not learnt again; so does the global lease of the run that
+        clears, with both watermarks at 0.
         """
-        tables = ("stage1_outputs", "jobs", "attempts", "inbox", "inbox_decisions", "usage_ledger", "refused_hunks")
         with self._db.transaction():
-            counts = {table: self._db.change(f"DELETE FROM {table} WHERE 1") for table in (*tables, "verdicts")}
+            counts = {table: self._db.change(f"DELETE FROM {table} WHERE 1") for table in _CLEARED}
+            for table in ("jobs", "attempts"):
+                counts[table] = self._db.change(f"DELETE FROM {table} WHERE NOT ({_RUNNING})")
+            self._db.change("UPDATE jobs SET input_watermark = 0, last_success_watermark = 0")
             _note_chore(self._db)
         scrub(self._db)
         return counts
@@ -77,10 +92,7 @@ class Forgetting(StorePart):
 
 
 def scrub(db: Database) -> bool:
-    """Rebuild the file and empty its log if that is still to be done; False when another program kept it from being.
-
-    The attempt's error text of the global job may name a thread, never its text; it stays.
-    """
+    """Rebuild the file and empty its log if that is still to be done; False when another program kept it from being."""
     if not db.sql("SELECT 1 FROM chores WHERE name = ?", (_CHORE,)):
         return True
     db.sql("VACUUM")

@@ -44,12 +44,6 @@ class Inbox(StorePart):
         lines = (line for line in _all(self._db) if is_open(line, now))
         return tuple(sorted(lines, key=lambda line: (-line.score, line.created_at, line.id)))
 
-    def add_inbox(self, thread_id: str, candidates: Iterable[Candidate], *, now: int) -> int:
-        """Replace the waiting lines of a thread; returns how many wait now. Lines decided before never return."""
-        with self._db.transaction():
-            add_candidates(self._db, thread_id, candidates, now)
-            return self._db.sql("SELECT COUNT(*) FROM inbox WHERE thread_id = ?", (thread_id,))[0][0]
-
     def take_inbox(self, line_id: int, *, now: int, text: str | None = None) -> str:
         """Add a line, reworded when `text` is given, as a bullet to its thread's raw memory; enqueue Phase 2.
 

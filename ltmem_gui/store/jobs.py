@@ -26,7 +26,7 @@ from ltmem_gui.domain.leases import (
     lease_horizon,
     retry_time,
 )
-from ltmem_gui.store.database import storable
+from ltmem_gui.store.database import storable, storable_number
 from ltmem_gui.store.inbox import add_candidates, keep_taken
 from ltmem_gui.store.leasing import (
     STATE_COLUMNS,
@@ -84,8 +84,8 @@ class StageOneJobs(StorePart):
 
     def up_to_date(self, thread_id: str, source_updated_at: int) -> bool:
         """Tell whether this source of the thread was extracted before (or found to hold nothing)."""
-        look = self._look(thread_id, now=0, cap=0)
-        return is_up_to_date(look.state, look.output, source_updated_at)
+        look = self._look(storable(thread_id), now=0, cap=0)
+        return is_up_to_date(look.state, look.output, storable_number(source_updated_at))
 
     def claim_stage1(self, job: PlannedJob, owner: Owner, *, now: int, cap: int) -> ClaimResult:
         """Try to win the lease of one thread; `cap` bounds the live leases of all processes together.
@@ -150,7 +150,7 @@ class StageOneJobs(StorePart):
             self._upsert(output)
             keep_taken(self._db, claim.job_key, now)
             add_candidates(self._db, claim.job_key, reply.inbox, now)
-            enqueue_global(self._db, output.source_updated_at)
+            enqueue_global(self._db, claim.source_updated_at)
 
     def succeed_stage1_no_output(self, claim: Claim, reply: ExtractionReply, *, now: int) -> None:
         """Record the no-op; an earlier row is deleted and Phase 2 enqueued. Raises `LeaseLost`.
@@ -200,26 +200,27 @@ class StageOneJobs(StorePart):
             return self._claim_locked(job, owner, now, cap)
 
     def _claim_locked(self, job: PlannedJob, owner: Owner, now: int, cap: int) -> ClaimResult:
-        look = self._look(job.thread_id, now=now, cap=cap)
+        key, source = storable(job.thread_id), storable_number(job.source_updated_at)
+        look = self._look(key, now=now, cap=cap)
         state = look.state
-        outcome = decide_stage1(state, look.output, job.source_updated_at, now=now, others=look.others, cap=cap)
+        outcome = decide_stage1(state, look.output, source, now=now, others=look.others, cap=cap)
         if outcome is not ClaimOutcome.CLAIMED:
             return _refusal(outcome, look)
         crashes = look.crashes
         if state is not None and state.status is JobStatus.RUNNING:
             lost = lost_outcome(self._alive, look.worker)
-            close_lost_attempt(self._db, _KIND, job.thread_id, look.attempt, lost, now)
+            close_lost_attempt(self._db, _KIND, key, look.attempt, lost, now)
             crashes += lost is JobOutcome.CRASHED
             if crashes >= StageOne.CRASHES_BEFORE_HOLD:
-                self._record_crash(job.thread_id, crashes, now)
+                self._record_crash(key, crashes, now)
                 return ClaimResult(ClaimOutcome.HELD, held_by=_held_reason(crashes))
-        fresh = state is None or advances(state, job.source_updated_at)
+        fresh = state is None or advances(state, source)
         tries = StageOne.RETRIES if fresh or state is None else state.retry_remaining
         claim = Claim(
-            job_key=job.thread_id,
+            job_key=key,
             token=str(uuid.uuid4()),
             owner=owner,
-            source_updated_at=job.source_updated_at,
+            source_updated_at=source,
             attempt=look.attempt + 1,
             lease_until=now + StageOne.JOB_LEASE_SECONDS,
         )
@@ -313,8 +314,8 @@ class StageOneJobs(StorePart):
             WHERE excluded.source_updated_at >= source_updated_at OR source_updated_at > generated_at + ?
             """,
             (
-                output.thread_id,
-                output.source_updated_at,
+                storable(output.thread_id),
+                storable_number(output.source_updated_at),
                 storable(output.raw_memory),
                 storable(output.rollout_summary),
                 None if output.rollout_slug is None else storable(output.rollout_slug),

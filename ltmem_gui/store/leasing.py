@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ltmem_gui.domain.jobs import GLOBAL_KEY, GLOBAL_KIND, Claim, JobOutcome, JobStatus, Owner
 from ltmem_gui.domain.leases import JobState, StageTwo
-from ltmem_gui.store.database import Database, storable
+from ltmem_gui.store.database import Database, storable, storable_number
 from ltmem_gui.store.liveness import IsAlive
 
 STATE_COLUMNS: Final = (
@@ -53,10 +53,11 @@ def close_attempt(
     error: str = "",
 ) -> None:
     """End the history line of a claim; one that was ended already stays as it is."""
+    counts = tuple(None if count is None else storable_number(count) for count in tokens)
     db.change(
         "UPDATE attempts SET ended_at = ?, outcome = ?, tokens_in = ?, tokens_out = ?, error_group = ?, error = ?"
         " WHERE kind = ? AND job_key = ? AND number = ? AND ended_at IS NULL",
-        (now, outcome, *tokens, group, storable(error), kind, claim.job_key, claim.attempt),
+        (now, outcome, *counts, group, storable(error), kind, claim.job_key, claim.attempt),
     )
 
 
@@ -96,5 +97,5 @@ def enqueue_global(db: Database, watermark: int) -> None:
             input_watermark = CASE WHEN excluded.input_watermark > COALESCE(input_watermark, 0)
                 THEN excluded.input_watermark ELSE COALESCE(input_watermark, 0) + 1 END
         """,
-        (GLOBAL_KIND, GLOBAL_KEY, StageTwo.RETRIES, watermark),
+        (GLOBAL_KIND, GLOBAL_KEY, StageTwo.RETRIES, storable_number(watermark)),
     )

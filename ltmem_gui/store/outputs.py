@@ -75,6 +75,7 @@ class Outputs(StorePart):
 
     def exclude(self, thread_id: str, *, reason: str, now: int) -> None:
         """Leave a thread out of consolidation until lifted; Phase 2 is enqueued when it has a row."""
+        thread_id = storable(thread_id)
         with self._db.transaction():
             query = Exclusion.insert(thread_id=thread_id, reason=storable(reason), excluded_at=now)
             self._db.run(query.on_conflict_replace())

@@ -7,7 +7,7 @@ from typing import Any
 from peewee import fn
 
 from ltmem_gui.domain.errors import InputError
-from ltmem_gui.domain.jobs import STAGE1_KIND, Attempt, JobRecord, JobStatus
+from ltmem_gui.domain.jobs import STAGE1_KIND, Attempt, JobRecord, JobStatus, Owner
 from ltmem_gui.domain.leases import StageOne
 from ltmem_gui.store.models import AttemptRow, Job
 from ltmem_gui.store.part import StorePart
@@ -71,6 +71,11 @@ class Queue(StorePart):
         query = AttemptRow.select(*_ATTEMPT).where((AttemptRow.kind == kind) & (AttemptRow.job_key == job_key))
         found = self._db.rows(query.order_by(AttemptRow.number))
         return _record(row, tuple(Attempt(*attempt) for attempt in found))
+
+    def interrupted(self) -> tuple[JobRecord, ...]:
+        """Return the running jobs whose holder died on this host: what the last run left behind. Changes nothing."""
+        running = (job for job in self.jobs() if job.status is JobStatus.RUNNING)
+        return tuple(job for job in running if self._alive(Owner.parse(job.owner)) is False)
 
     def hold_job(self, thread_id: str, *, expected: JobStatus, now: int) -> bool:
         """Hold a job that is not running until a person releases it; False when it is not as `expected` any more."""

@@ -127,3 +127,16 @@ def test_10_clearing_leaves_no_outputs_and_no_jobs_but_exclusions_and_the_log(ho
         assert len(store.receipts()) == 1
         assert store.verify_log() is None
         assert CANARY.encode() not in bytes_of(home)
+
+
+def test_clearing_keeps_the_lease_of_the_run_that_clears(home: Home) -> None:
+    with home.open() as store:
+        fill(store)
+        claim = claimed_global(store)
+        store.clear_all()
+        assert store.owns_global(claim)
+        assert [job.kind for job in store.jobs()] == [GLOBAL_KIND]
+        assert len(store.jobs()[0].attempts) == 1
+        assert store.watermark() == 0
+        receipt = store.finish_global(claim, watermark=0, rows=(), receipt=a_receipt(operation="clear"), now=NOW)
+        assert store.receipts() == (receipt,)

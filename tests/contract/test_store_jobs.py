@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ltmem_gui.domain.errors import InputError, LeaseLost
+from ltmem_gui.domain.extraction import ExtractionReply
 from ltmem_gui.domain.jobs import STAGE1_KIND, ClaimOutcome, JobOutcome, JobStatus
 from ltmem_gui.store.store import SqliteStore
 from tests.helpers.stores import (
@@ -368,3 +369,29 @@ def test_a_running_job_is_neither_held_nor_retried(home: Home) -> None:
 def test_job_of_an_unknown_key_is_none(home: Home) -> None:
     with home.open() as store:
         assert store.job(STAGE1_KIND, "nobody") is None
+
+
+def test_numbers_and_names_beyond_what_sqlite_holds_do_no_harm(home: Home) -> None:
+    huge = 10**30
+    with home.open() as store:
+        claim = claimed(store, "t\ud800", huge)
+        output = an_output("t\ud800", huge)
+        reply = ExtractionReply("{}", tokens_in=huge, tokens_out=-huge)
+        store.succeed_stage1(claim, output, reply, now=NOW)
+        assert outcome(store, "t\ud800", huge) is ClaimOutcome.UP_TO_DATE
+        assert store.up_to_date("t\ud800", huge)
+        assert [row.thread_id for row in store.outputs()] == ["t\ufffd"]
+        store.exclude("t\ud800", reason="r", now=NOW)
+        assert store.forget("t\ud800", reason="r", now=NOW)["stage1_outputs"] == 1
+
+
+def test_what_a_dead_holder_left_running_is_told_without_a_change(home: Home) -> None:
+    with home.open() as store:
+        claimed(store, "mine")
+        claimed(store, "other", owner=OTHER)
+        extracted(store, "done")
+        home.holders.dead.add(ME)
+    before = home.files()
+    with home.stores.reading(home.path) as store:
+        assert [job.job_key for job in store.interrupted()] == ["mine"]
+    assert home.files() == before
