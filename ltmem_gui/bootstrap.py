@@ -191,21 +191,21 @@ class Composition:
         """Return the only thing that changes a memory folder."""
         from ltmem_gui.workspace.writer import Writer
 
-        return Writer(home, ledger=ledger, locks=self.locks, owner=self.owner, clock=_now)
+        return Writer(home, ledger=ledger, locks=self.locks, owner=self.owner, clock=self.clock)
 
     def recovery(self, home: Path) -> ApplyRecovery:
         """Return what finishes or takes back an interrupted apply."""
         from ltmem_gui.pipeline.ledger import StoreLedger
         from ltmem_gui.workspace.recovery import Recovery
 
-        return Recovery(home, ledger=StoreLedger(self, home), locks=self.locks, owner=self.owner, clock=_now)
+        return Recovery(home, ledger=StoreLedger(self, home), locks=self.locks, owner=self.owner, clock=self.clock)
 
     @property
     def locks(self) -> RootLocks:
         """Return the locks of memory roots, shared by every data folder of this person."""
         from ltmem_gui.workspace.locking import RootLocks
 
-        return self._once("locks", lambda: RootLocks(_now))
+        return self._once("locks", lambda: RootLocks(self.clock))
 
     def lay_samples(self, sessions: Path, now: int) -> None:
         """Write the demo's sample rollouts into a folder of its own."""

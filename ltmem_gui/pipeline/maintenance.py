@@ -92,7 +92,7 @@ def _gone(changes: tuple[FileChange, ...]) -> list[Finding]:
         if change.path == "MEMORY.md"
         for hunk in change.hunks
         for offset, line in enumerate(hunk.old)
-        if line.startswith("- ")
+        if line.startswith("- ") and "[Task " in line
     ]
 
 
