@@ -105,7 +105,7 @@ class ClaudeReader:
         items = list(self._items(line, kind, record, at))
         typed = any(item.role == "user" and item.kind == "message" and not item.injected for item in items)
         parent = text_of(record.get("parentUuid")) or text_of(record.get("logicalParentUuid"))
-        node = Node(uuid, parent, typed=typed, leaf=kind in ("user", "assistant"), side=side)
+        node = Node(uuid, parent, typed=typed, leaf=typed or kind in ("user", "assistant"), side=side)
         self._lines.append(_Line(node, session, items))
 
     def _items(self, line: int, kind: str, record: Record, at: int | None) -> Iterator[RolloutItem]:

@@ -35,12 +35,12 @@ _FORK_BURST_SECONDS = 1
 
 def looks_like_codex(record: Record) -> bool:
     """Tell whether a record is one of a Codex rollout."""
-    kind = record.get("type")
+    kind = text_of(record.get("type"))
     if isinstance(record.get("payload"), dict):
         return kind in _ENVELOPES or "timestamp" in record
     if "record_type" in record:
         return True
-    if kind is None:
+    if "type" not in record:
         return isinstance(record.get("id"), str) and "timestamp" in record
     return kind in RESPONSE_ITEMS and not {"uuid", "sessionId"} & record.keys()
 

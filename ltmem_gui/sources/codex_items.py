@@ -40,7 +40,7 @@ _HEADER_CHARS = 400  # exit codes stand in the few lines that the host puts in f
 
 def is_tool_item(payload: Record) -> bool:
     """Tell whether a response item is a tool's call or output."""
-    return payload.get("type") in _CALLS or payload.get("type") in _OUTPUTS
+    return text_of(payload.get("type")) in _CALLS | _OUTPUTS
 
 
 class ItemMaker:
@@ -51,11 +51,11 @@ class ItemMaker:
 
     def make(self, payload: Record, line: int | None, at: int | None) -> Iterator[RolloutItem]:
         """Yield the items of one response item; nothing for kinds that memory has no use for."""
-        kind = payload.get("type")
+        kind = text_of(payload.get("type"))
         if kind == "message":
             yield from _message(payload, line, at)
         elif kind in _CALLS:
-            yield self._call(payload, str(kind), line, at)
+            yield self._call(payload, kind, line, at)
         elif kind in _OUTPUTS:
             yield self._output(payload, line, at)
         elif kind == "agent_message":

@@ -190,7 +190,7 @@ def _through_link(path: str, root: str) -> bool:
 def merge_duplicates(refs: Iterable[RolloutRef], skipped: list[SkippedFile]) -> list[RolloutRef]:
     """Keep one reference per thread and list the others.
 
-    A file wins over database rows, a plain file over a compressed one, a live one over an archived one, then the
+    A file wins over database rows, a live one over an archived one, a plain one over a compressed one, then the
     longer one, then the newer one.
     """
     kept: dict[tuple[str, str], RolloutRef] = {}
@@ -217,8 +217,8 @@ def _preference(ref: RolloutRef) -> tuple[bool, bool, bool, int, int, str]:
     archived = f"{os.sep}archived_sessions{os.sep}" in ref.path
     return (
         ref.path.endswith(".sqlite"),
-        ref.path.endswith(".zst"),
         archived,
+        ref.path.endswith(".zst"),
         -ref.size,
         -ref.mtime_ns,
         ref.path,

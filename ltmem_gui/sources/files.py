@@ -52,6 +52,8 @@ def _open(path: str) -> int:
 
 
 def _cause(path: str, error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "source missing: this file does not exist, or not any more"
     if Path(path).is_symlink():
         return "this is a link, and links are not followed"
     return f"this file cannot be read: {error.strerror or error}"
@@ -72,3 +74,8 @@ def open_lines(path: str) -> Iterator[BinaryIO]:
                 yield inner
         else:
             yield stream
+
+
+def is_compressed(stream: BinaryIO) -> bool:
+    """Tell whether a stream of `open_lines` decompresses."""
+    return not isinstance(getattr(stream, "raw", None), io.FileIO)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from ltmem_gui.sources.claude import ClaudeReader, looks_like_claude
 from ltmem_gui.sources.codex import CodexReader, looks_like_codex
 from ltmem_gui.sources.codex_items import is_tool_item
 from ltmem_gui.sources.decoding import Record, record_of, text_of, uuids_in
-from ltmem_gui.sources.files import first_bytes, open_lines
+from ltmem_gui.sources.files import first_bytes, is_compressed, open_lines
 from ltmem_gui.sources.filtering import FilterPass
 from ltmem_gui.sources.lines import Line, decode_line, read_lines, too_long
 
@@ -69,14 +68,13 @@ def read_session(path: str, foreign: frozenset[str] = frozenset()) -> Rollout:
     damage = _Damage()
     with open_lines(path) as stream:
         status = os.lstat(path)
-        if (
-            status.st_size > HUGE_BYTES
-            and isinstance(stream, io.BufferedReader)
-            and peek_session(path).agent == "codex"
-        ):
+        compressed = is_compressed(stream)
+        if status.st_size > HUGE_BYTES and not compressed and peek_session(path).agent == "codex":
             rollout = _read_huge(path, stream, damage)
             return _with_damage(rollout, damage, int(status.st_mtime))
         reader = _read_all(_decoded(read_lines(stream), damage), path, foreign)
+    # A cut compressed file ends like a whole one, but in the middle of a line.
+    damage.ended_early = damage.ended_early or (compressed and (damage.tail is not None or not damage.lines))
     if reader is None:
         raise _not_a_session(path, damage)
     return _with_damage(reader.finish(path), damage, int(status.st_mtime))
@@ -219,10 +217,10 @@ def _peek_claude(record: Record, path: str) -> Peek | None:
 
 
 def _not_a_session(path: str, damage: _Damage) -> InputError:
-    if not damage.lines:
-        return InputError("this file is empty", "leave it out, or name another file", path)
     if damage.ended_early:
         return InputError("this compressed file is cut or damaged", "restore it from a copy, or leave it out", path)
+    if not damage.lines:
+        return InputError("this file is empty", "leave it out, or name another file", path)
     what = "no line of this file is a record of a session that is known (Codex, Claude Code)"
     if damage.tail is not None or damage.skipped:
         first = damage.skipped[0] if damage.skipped else SkippedLine(damage.tail or 1, "unfinished")

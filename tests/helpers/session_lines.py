@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -105,3 +107,11 @@ def write(path: Path, records: Iterable[object]) -> Path:
 def rollout_name(thread: str = THREAD, date: str = "2026-03-04T09-00-00") -> str:
     """Return a file name as Codex gives it."""
     return f"rollout-{date}-{thread}.jsonl"
+
+
+def make_tree(shared: Path, out: Path, *, count: int, seed: int) -> dict[str, Any]:
+    """Generate a tree of sessions, half of them damaged, and return its answer key."""
+    command = [sys.executable, str(shared / "tools" / "make_rollouts.py"), "--out", str(out), "--count", str(count)]
+    options = ["--seed", str(seed), "--agent", "both", "--dirty", "--dirty-share", "0.5", "--lines-mean", "25"]
+    subprocess.run([*command, *options], check=True, capture_output=True)
+    return json.loads((out / "planted.json").read_bytes())
