@@ -18,12 +18,12 @@ from pathlib import Path
 from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.naming import STAGING_PREFIX, WORKSPACE_DIFF_FILENAME
 from ltmem_gui.pipeline.ports import BaselineChange, Clock, WorkspaceFile, WorkspaceSnapshot
+from ltmem_gui.workspace.borrowing import BRANCH
 from ltmem_gui.workspace.disk import remove_tree
-from ltmem_gui.workspace.git_program import ATTRIBUTES, GitFailed, GitProgram
+from ltmem_gui.workspace.git_program import ATTRIBUTES, GitFailed, GitProgram, quote
 from ltmem_gui.workspace.tree import walk
 
 AUTHOR = "LTMem <noreply>"
-BRANCH = "refs/heads/main"
 SUBJECT = "Set the memory baseline"
 FILE_MODE = "100644"
 EXECUTABLE_MODE = "100755"
@@ -136,15 +136,6 @@ def commit_stream(
         parts.extend((head, file.data, b"\n"))
     parts.append(b"done\n")
     return b"".join(parts)
-
-
-def quote(path: str) -> bytes:
-    """Return a path in git's C-style quotes where it needs them."""
-    raw = path.encode("utf-8")
-    if all(32 <= byte != 127 and byte not in b'"\\' for byte in raw) and not path.startswith(" "):
-        return raw
-    escaped = "".join(f"\\{byte:03o}" if byte < 32 or byte in b'"\\\x7f' else chr(byte) for byte in raw)
-    return b'"%s"' % escaped.encode("latin-1")
 
 
 def refresh_index(git_dir: Path, root: Path) -> None:

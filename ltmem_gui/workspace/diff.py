@@ -5,17 +5,16 @@ Content is untrusted: it can neither close the fence nor add a line to the statu
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.naming import WORKSPACE_DIFF_MAX_BYTES
 from ltmem_gui.pipeline.ports import BaselineChange, WorkspaceFile, WorkspaceSnapshot
-from ltmem_gui.workspace.baseline import BRANCH, baseline_changes, commit_stream, mode_of, quote
-from ltmem_gui.workspace.git_program import ATTRIBUTES, GitFailed, GitProgram
+from ltmem_gui.workspace.baseline import baseline_changes, commit_stream, mode_of
+from ltmem_gui.workspace.borrowing import BRANCH, borrowing
+from ltmem_gui.workspace.git_program import GitFailed, quote
 
 _HEADER = (
     "# Memory Workspace Diff\n\n"
@@ -23,7 +22,7 @@ _HEADER = (
     "## Status\n"
 )
 _BACKTICKS = re.compile(r"`+")
-_EMPTY_TREES = {40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904"}
+_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # known to git without being stored
 
 
 def workspace_diff(snapshot: WorkspaceSnapshot, files: Mapping[str, bytes]) -> str:
@@ -48,29 +47,14 @@ def unified_diff(snapshot: WorkspaceSnapshot, files: Mapping[str, bytes], change
 
     The new blobs live in a private folder that borrows the objects of the memory folder; that one is only read.
     """
-    with tempfile.TemporaryDirectory(prefix="ltmem-diff-") as name:
-        program = _borrowing(Path(name), Path(snapshot.root) / ".git", snapshot.baseline)
+    with borrowing(Path(snapshot.root), snapshot.baseline) as program:
         changed = [WorkspaceFile(c.path, files[c.path], mode_of(snapshot, c.path)) for c in changes if c.status != "D"]
         deleted = [c.path for c in changes if c.status == "D"]
         stream = commit_stream(changed, 0, parent=snapshot.baseline, deleted=deleted)
         program.run("fast-import", "--quiet", "--done", "--depth=0", data=stream)
-        base = snapshot.baseline or _EMPTY_TREES[40]
+        base = snapshot.baseline or _EMPTY_TREE
         flags = ("--no-ext-diff", "--no-textconv", "--no-renames", "--no-color", "--unified=3")
         return program.run("diff", *flags, "--src-prefix=a/", "--dst-prefix=b/", base, BRANCH)
-
-
-def _borrowing(git_dir: Path, lender: Path, baseline: str | None) -> GitProgram:
-    version, extension = (1, "[extensions]\n\tobjectformat = sha256\n") if baseline and len(baseline) == 64 else (0, "")
-    for folder in ("objects/info", "objects/pack", "refs/heads", "info"):
-        (git_dir / folder).mkdir(parents=True)
-    (git_dir / "HEAD").write_text(f"ref: {BRANCH}\n", encoding="ascii")
-    (git_dir / "config").write_text(
-        f"[core]\n\trepositoryformatversion = {version}\n\tbare = true\n{extension}", encoding="ascii"
-    )
-    (git_dir / "info" / "attributes").write_text(ATTRIBUTES, encoding="ascii")
-    if baseline is not None:
-        (git_dir / "objects/info/alternates").write_bytes(quote(os.fspath(lender / "objects")) + b"\n")
-    return GitProgram(git_dir)
 
 
 def _capped(data: bytes) -> str:

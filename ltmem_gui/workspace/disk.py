@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
+import time
 from pathlib import Path
 
 from ltmem_gui.workspace.tree import open_below, open_folder
 
+_TRIES = 5
+_PAUSE_SECONDS = 0.02
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -56,10 +60,21 @@ def remove_tree(path: Path) -> None:
     """Remove a file or folder with all below it, links never followed; nothing there is fine. Raises `OSError`."""
     if not os.path.lexists(path):
         return
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
+    if not path.is_dir() or path.is_symlink():
         path.unlink()
+        return
+    for _ in range(_TRIES):
+        try:
+            shutil.rmtree(path)
+        except OSError as error:
+            # A git process that outlived its killed parent may still be writing here, for milliseconds.
+            if error.errno not in (errno.ENOTEMPTY, errno.ENOENT):
+                raise
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            return
+    if os.path.lexists(path):
+        shutil.rmtree(path)
 
 
 def move_in(root: Path, parts: tuple[str, ...], source: Path) -> None:

@@ -84,6 +84,15 @@ def require_git() -> None:
         raise InputError("the git program was not found", "install git 2.30 or newer and make sure it is on PATH")
 
 
+def quote(path: str) -> bytes:
+    """Return a path in git's C-style quotes where it needs them."""
+    raw = path.encode("utf-8")
+    if all(32 <= byte != 127 and byte not in b'"\\' for byte in raw) and not path.startswith(" "):
+        return raw
+    escaped = "".join(f"\\{byte:03o}" if byte < 32 or byte in b'"\\\x7f' else chr(byte) for byte in raw)
+    return b'"%s"' % escaped.encode("latin-1")
+
+
 @dataclass(frozen=True)
 class GitProgram:
     """Git bound to one git folder and, where files on disk matter, one work tree. Paths are absolute."""

@@ -33,11 +33,13 @@ Cover = Callable[[Path], AbstractContextManager[object]]
 class RootLocks:
     """Implement the port `RootLock` with one lock file per real path of a root."""
 
-    def __init__(self, clock: Clock, state_dir: Path | None = None) -> None:
+    def __init__(self, clock: Clock, state_dir: Path | None = None, *, patience: float = 1.0) -> None:
         """Keep locks below `state_dir`; by default the person's state folder, or `LTMEM_STATE_DIR`.
 
-        Nothing is created before a lock is taken.
+        A lock that nobody living is known to hold is waited for, `patience` seconds. Nothing is created before a lock
+        is taken.
         """
+        self._patience = patience
         self._clock = clock
         named = os.environ.get(STATE_VARIABLE)
         self._folder = (state_dir or (Path(named) if named else Path(user_state_dir("ltmem")))) / "locks"
@@ -49,7 +51,8 @@ class RootLocks:
         lock_path, note = self._paths(root)
         lock = FileLock(lock_path, mode=0o600)
         try:
-            lock.acquire(blocking=False)
+            # A child that a killed holder was just starting keeps the lock open until it runs git, milliseconds later.
+            lock.acquire(timeout=0 if self.holder(root) else self._patience, poll_interval=0.01)
         except Timeout as error:
             held = self.holder(root)
             who = f"another run ({held.owner})" if held else "another run"

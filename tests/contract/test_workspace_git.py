@@ -6,7 +6,7 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,7 @@ from ltmem_gui.workspace.diff import workspace_diff
 from ltmem_gui.workspace.folder import MemoryFolder
 from ltmem_gui.workspace.git_program import GitProgram
 from ltmem_gui.workspace.reader import read
+from ltmem_gui.workspace.status import status
 from tests.helpers.git_workspace import clock, lay
 
 FILES = {
@@ -174,9 +175,9 @@ def _bad_config(root: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [_empty, _unborn, _text, _link, _torn, _bad_config])
-def test_an_unusable_git_folder_is_named_and_recovered(tmp_path: Path, harm: object) -> None:
+def test_an_unusable_git_folder_is_named_and_recovered(tmp_path: Path, harm: Callable[[Path], object]) -> None:
     root = lay(tmp_path / "m", {"MEMORY.md": b"x\n"})
-    harm(root)  # pyright: ignore[reportCallIssue]
+    harm(root)
     snapshot = read(root)
     assert snapshot.baseline is None
     assert any(problem.startswith(".git: ") for problem in snapshot.problems)
@@ -303,3 +304,54 @@ def test_a_failing_reset_names_the_folder_and_leaves_the_old_baseline(
     monkeypatch.undo()
     assert read(root).baseline == commit
     assert read(root).problems == ()
+
+
+def _nothing(root: Path) -> None:
+    pass
+
+
+def _edits(root: Path) -> None:
+    lay(root, {"MEMORY.md": b"edited\n", "new/deep.md": b"n\n", "ignored.tmp": b"i\n", "bin": (b"\0\xff", 0o644)})
+    (root / "id.txt").unlink()
+    (root / "rollout_summaries/a b.md").unlink()
+    (root / "rollout_summaries/a b.md").symlink_to("/etc/passwd")
+    (root / "link").symlink_to("/etc")
+    lay(root, {"phase2_workspace_diff.md": b"left", ".ltmem-1/new": b"x"})
+
+
+def _inner_repository(root: Path) -> None:
+    lay(root, {"inner/x.md": b"x\n"})
+    plain_git(root / "inner", "init", "-q")
+
+
+def _staged(root: Path) -> None:
+    lay(root, {"staged.md": b"s\n", "MEMORY.md": b"staged\n"})
+    plain_git(root, "add", "-A")
+    plain_git(root, "rm", "-q", "--cached", "id.txt")
+
+
+def _no_index(root: Path) -> None:
+    (root / ".git/index").unlink()
+    lay(root, {"MEMORY.md": b"edited\n"})
+
+
+def _bad_index(root: Path) -> None:
+    (root / ".git/index").write_bytes(b"garbage")
+    lay(root, {"MEMORY.md": b"edited\n"})
+
+
+@pytest.mark.parametrize("change", [_nothing, _edits, _inner_repository, _staged, _no_index, _bad_index])
+def test_the_quick_status_says_the_same_as_reading_everything(setting: Path, change: Callable[[Path], None]) -> None:
+    lay(setting, FILES)
+    baseline.reset(setting, clock=clock)
+    change(setting)
+    before = (setting / ".git/index").read_bytes() if (setting / ".git/index").exists() else b""
+    snapshot = read(setting)
+    assert status(setting) == MemoryFolder().baseline_changes(snapshot, contents(snapshot))
+    assert ((setting / ".git/index").read_bytes() if (setting / ".git/index").exists() else b"") == before
+
+
+def test_a_status_needs_a_baseline(tmp_path: Path) -> None:
+    for root in (tmp_path / "missing", lay(tmp_path / "m", {"a.md": b"a"})):
+        with pytest.raises(InputError, match="no usable baseline"):
+            status(root)

@@ -65,7 +65,7 @@ def test_one_root_by_any_name_has_one_holder(tmp_path: Path, root: Path) -> None
 
 
 def test_a_busy_lock_without_a_note_is_busy_all_the_same(tmp_path: Path, root: Path) -> None:
-    locks = RootLocks(clock, tmp_path / "s")
+    locks = RootLocks(clock, tmp_path / "s", patience=0.1)
     with locks.acquire(root, this_owner()):
         (note,) = (tmp_path / "s" / "locks").glob("*.json")
         note.write_text("[")
@@ -132,7 +132,7 @@ def test_many_processes_never_hold_at_once(tmp_path: Path, root: Path) -> None:
     log = tmp_path / "log"
 
     def try_often() -> None:
-        locks = RootLocks(clock, tmp_path / "s")
+        locks = RootLocks(clock, tmp_path / "s", patience=0.1)
         for _ in range(15):
             try:
                 with locks.acquire(root, this_owner()):

@@ -1,0 +1,118 @@
+"""The program's own guard: an audit hook that refuses changes of a memory folder, and connections, that no grant covers.
+
+It is the last line, behind types and import contracts: a mistake in the program meets a refusal instead of a file. An
+audit hook cannot be taken out again, so it is installed once, by the program's entry point.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ltmem_gui.domain.errors import GrantMissing
+
+_WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_CHANGES = {
+    "os.rename": (0, 1),
+    "os.remove": (0,),
+    "os.mkdir": (0,),
+    "os.rmdir": (0,),
+    "os.truncate": (0,),
+    "os.link": (1,),
+    "os.symlink": (1,),
+    "os.chmod": (0,),
+    "os.chown": (0,),
+    "os.utime": (0,),
+}
+
+
+class Veto:
+    """Know which folders are memory folders, which are covered by a used grant, and which host may be reached.
+
+    Threads: any. Coverage is counted, so that nested and parallel covers do not end each other.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._roots: tuple[str, ...] = ()
+        self._covered: Counter[str] = Counter()
+        self._hosts: Counter[str] = Counter()
+
+    def install(self) -> None:
+        """Start to watch this process; there is no way back."""
+        sys.addaudithook(self.see)
+
+    def protect(self, root: Path) -> None:
+        """Take a folder for a memory folder from now on."""
+        name = os.path.abspath(root)  # noqa: PTH100 - links stay as they are
+        with self._lock:
+            if name not in self._roots:
+                self._roots = (*self._roots, name)
+
+    @contextmanager
+    def cover(self, root: Path) -> Iterator[None]:
+        """Allow changes below a memory folder while a used grant is carried out."""
+        with self._counted(self._covered, os.path.abspath(root)):  # noqa: PTH100
+            yield
+
+    @contextmanager
+    def egress(self, host: str) -> Iterator[None]:
+        """Allow connections to one host (with or without port) while text is sent to it."""
+        with self._counted(self._hosts, _host_name(host)):
+            yield
+
+    @contextmanager
+    def _counted(self, counter: Counter[str], key: str) -> Iterator[None]:
+        with self._lock:
+            counter[key] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                counter[key] -= 1
+
+    def see(self, event: str, args: tuple[Any, ...]) -> None:
+        """Judge one audit event. Raises `GrantMissing` for a change or a connection that nothing covers."""
+        if event == "open":
+            path, mode, flags = args
+            if set(str(mode or "")) & set("wax+") or (isinstance(flags, int) and flags & _WRITE_FLAGS):
+                self._judge(event, path)
+        elif event in _CHANGES:
+            for index in _CHANGES[event]:
+                self._judge(event, args[index])
+        elif event == "socket.getaddrinfo":
+            self._judge_host(args[0])
+        elif event == "socket.connect" and isinstance(args[1], tuple):
+            self._judge_connection()
+
+    def _judge(self, event: str, path: object) -> None:
+        if not self._roots or not isinstance(path, str | bytes | os.PathLike):
+            return
+        name = os.path.abspath(os.fsdecode(path))  # noqa: PTH100
+        for root in self._roots:
+            if (name == root or name.startswith(root + os.sep)) and not self._covered[root]:
+                raise GrantMissing(f"{event} without a grant was refused", "this is a mistake in the program", name)
+
+    def _judge_host(self, host: object) -> None:
+        name = _host_name(os.fsdecode(host)) if isinstance(host, str | bytes) else ""
+        if name and not self._hosts[name]:
+            raise GrantMissing(f"the host {name} is not in the plan", "this is a mistake in the program", name)
+
+    def _judge_connection(self) -> None:
+        """An address is a number by now; its name was judged when it was looked up."""
+        if not any(self._hosts.values()):
+            raise GrantMissing("a connection without a plan was refused", "this is a mistake in the program")
+
+
+def _host_name(host: str) -> str:
+    """Return a host without port and brackets, in lower case."""
+    name = host.strip().lower()
+    if name.startswith("["):
+        return name[1:].partition("]")[0]
+    return name.rpartition(":")[0] if name.count(":") == 1 else name
