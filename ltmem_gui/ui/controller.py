@@ -12,7 +12,7 @@ from PySide6.QtGui import QGuiApplication
 
 from ltmem_gui import __version__
 from ltmem_gui.domain.consent import Receipt, Selection
-from ltmem_gui.domain.errors import KnownError
+from ltmem_gui.domain.errors import KnownError, StalePlan
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.plan import Plan
 from ltmem_gui.domain.settings import Settings
@@ -118,6 +118,8 @@ class Controller(QObject):
         window.folders.named.connect(self._on_folders_named)
         window.folders.demo_asked.connect(self._on_demo_asked)
         window.review.apply_requested.connect(self._on_apply_requested)
+        window.review.rebase_requested.connect(self._on_rebase_requested)
+        window.review.undecided_changed.connect(lambda number: window.set_badge("review", number))
         window.queue.count_changed.connect(self._on_queue_counted)
         window.queue.row_chosen.connect(self._on_row_chosen)
         window.queue.empty_pressed.connect(self._actions.trigger)
@@ -188,6 +190,10 @@ class Controller(QObject):
     def _on_apply_requested(self, request: tuple[Plan, Selection]) -> None:
         self.workbench.apply(*request)
 
+    def _on_rebase_requested(self, plan: Plan) -> None:
+        if not self.workbench.run_state.busy and plan.operation == "consolidate":
+            self.workbench.consolidate()
+
     def _on_read_asked(self) -> None:
         if self.workbench.folders.memory_root is None:
             self.window.show_panel("folders")
@@ -224,7 +230,6 @@ class Controller(QObject):
     def _on_run_changed(self, state: RunState) -> None:
         self._update_actions()
         self.window.run_bar.show_run(state)
-        self.window.set_badge("review", 1 if self.workbench.plan is not None else 0)
 
     def _on_seen_changed(self, seen: Seen) -> None:
         self.window.strip.show_seen(seen)
@@ -232,6 +237,8 @@ class Controller(QObject):
         self.window.citations.show_seen(seen)
         self.window.memory.show_seen(seen)
         self.window.history.show_seen(seen)
+        if seen.report is not None:
+            self.window.review.show_rollouts({rollout.id: rollout.ref for rollout in seen.report.rollouts})
         self._teach(self.workbench.folders)
 
     def _on_plan_made(self, plan: Plan) -> None:
@@ -239,6 +246,7 @@ class Controller(QObject):
         self.window.show_panel("review")
 
     def _on_receipt_made(self, receipt: Receipt) -> None:
+        self.window.review.show_receipt(receipt)
         text = f"Receipt no. {receipt.operation_number}: {effect_text(receipt)}."
         self.window.messages.show_message("good", text)
         self.window.history.select(receipt.operation_number)
@@ -251,6 +259,9 @@ class Controller(QObject):
     def _on_known_raised(self, error: KnownError) -> None:
         place = error.where if error.line is None else f"{error.where}:{error.line}"
         text = f"{one_line(place, 200)}: {error.what}" if place else error.what
+        if isinstance(error, StalePlan) and self.workbench.plan is not None:
+            self.window.review.show_stale(error.what)
+            self.window.show_panel("review")
         self.window.messages.show_message("error", text, error.remedy)
 
     def _on_bug_reported(self, report: BugReport) -> None:

@@ -108,9 +108,12 @@ class Theme(QObject):
         app = QApplication.instance()
         if not isinstance(app, QApplication):
             return
+        style = self.style_sheet()
+        if app.styleSheet() == style:
+            return  # setting it again would polish every widget anew
         app.setStyle("Fusion")  # the one style that follows a palette on every platform
         app.setPalette(self.palette())
-        app.setStyleSheet(self.style_sheet())
+        app.setStyleSheet(style)
 
     def palette(self) -> QPalette:
         """Return the palette of the scheme."""

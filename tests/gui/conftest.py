@@ -21,6 +21,14 @@ from ltmem_gui.ui.bridge.supervisor import Supervisor
 
 T = TypeVar("T")
 
+# The offscreen plugin says what it lacks: size hints, raising a window, grabbing the keyboard.
+QT_NOISE = r"This plugin does not support"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Name the Qt messages that mean nothing."""
+    config.addinivalue_line("qt_log_ignore", QT_NOISE)
+
 
 class LoopHarness:
     """Run coroutines on a fresh loop of the window; never nest Qt loops inside them."""

@@ -108,7 +108,7 @@ class KeysPage(_Sheet):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("keys", "Keys", parent)
-        self.resize(680, 560)
+        self.resize(760, 680)
         body = QWidget()
         columns = QHBoxLayout(body)
         columns.setSpacing(32)
@@ -141,6 +141,7 @@ class KeysPage(_Sheet):
         area = QScrollArea()
         area.setObjectName("keys.list")
         area.setAccessibleName("Keys")
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setWidgetResizable(True)
         area.setWidget(body)
         self.column.addWidget(area, 1)

@@ -103,6 +103,7 @@ class FoldersPage(QScrollArea):
         self.sessions.textChanged.connect(self._on_sessions_changed)
         self.memory = self._line("folders.memory", "Memory folder", "for example ~/.codex/memories; need not exist")
         self.home = self._line("folders.home", "Data folder", "queue and receipts of this program; need not exist")
+        self.home.textChanged.connect(self._on_home_changed)
         self._row(
             column,
             "1  Name a sessions folder",
@@ -151,7 +152,8 @@ class FoldersPage(QScrollArea):
         row = QHBoxLayout()
         self.open_demo = QPushButton("Create this folder and open the demo")
         self.open_demo.setObjectName("folders.open_demo")
-        self.open_demo.setIcon(self._theme.icon("demo"))
+        self._on_theme_changed()
+        self._theme.changed.connect(self._on_theme_changed)
         self.open_demo.clicked.connect(self._on_demo_clicked)
         row.addWidget(self.open_demo)
         row.addStretch(1)
@@ -202,6 +204,12 @@ class FoldersPage(QScrollArea):
             self.agent.setCurrentIndex(self.agent.findData("claude"))
         elif ".codex" in text:
             self.agent.setCurrentIndex(self.agent.findData("codex"))
+        self._update_go()
+
+    def _on_theme_changed(self) -> None:
+        self.open_demo.setIcon(self._theme.icon("demo"))
+
+    def _on_home_changed(self) -> None:
         self._update_go()
 
     def _on_demo_changed(self) -> None:

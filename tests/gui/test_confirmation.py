@@ -1,0 +1,213 @@
+"""The confirmation: its words, and that nothing but its button on an attended window means yes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QToolButton
+from pytestqt.qtbot import QtBot
+
+from ltmem_gui.domain.consent import Selection
+from ltmem_gui.domain.effects import (
+    AgentConstraints,
+    CreditUsage,
+    PruneOutputs,
+    StartAgent,
+    StoreInboxDecisions,
+    StoreVerdicts,
+)
+from ltmem_gui.domain.plan import Plan
+from ltmem_gui.ui.dialogs import confirmation
+from ltmem_gui.ui.dialogs.confirmation import ConfirmationSheet, ask
+from ltmem_gui.ui.models.effects_text import describe, loss_to_type, provider_text, removed_lines
+from tests.gui.builders import all_of, apply_plan, extract_plan
+from tests.gui.conftest import LoopHarness
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Arm the button sooner; one test looks at the real time."""
+    if "real_time" not in request.node.name:
+        monkeypatch.setattr(confirmation, "ARM_MS", 30)
+
+
+def sheet_of(qtbot: QtBot, plan: Plan, selection: Selection | None = None) -> ConfirmationSheet:
+    sheet = ConfirmationSheet(plan, selection or all_of(plan), last_receipt="last receipt: no. 1")
+    qtbot.addWidget(sheet)
+    sheet.open()
+    sheet.activateWindow()
+    qtbot.waitUntil(sheet.isActiveWindow)
+    return sheet
+
+
+def arm(qtbot: QtBot, sheet: ConfirmationSheet) -> None:
+    qtbot.waitUntil(sheet.yes_button.isEnabled, timeout=2_500)
+
+
+def words(sheet: ConfirmationSheet) -> str:
+    return "\n".join(label.text() for label in sheet.findChildren(QLabel))
+
+
+def test_yes_is_off_at_first_and_cancel_is_default(qtbot: QtBot, tmp_path: Path) -> None:
+    sheet = sheet_of(qtbot, extract_plan(tmp_path))
+    cancel = sheet.findChild(QPushButton, "confirmation.cancel")
+    assert not sheet.yes_button.isEnabled()
+    assert cancel.isDefault()
+    assert cancel.hasFocus()
+    sheet.yes_button.click()
+    assert not sheet.confirmed
+    arm(qtbot, sheet)
+    qtbot.mouseClick(sheet.yes_button, Qt.MouseButton.LeftButton)
+    assert sheet.confirmed
+    assert not sheet.isVisible()
+
+
+def test_the_button_wakes_after_half_a_second_in_real_time(qtbot: QtBot, tmp_path: Path) -> None:
+    began = time.monotonic()
+    sheet = sheet_of(qtbot, extract_plan(tmp_path))
+    arm(qtbot, sheet)
+    assert time.monotonic() - began >= 0.5
+    sheet.close()
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape, Qt.Key.Key_Space])
+@pytest.mark.parametrize("armed", [False, True])
+def test_no_key_on_a_fresh_sheet_means_yes(qtbot: QtBot, tmp_path: Path, key: Qt.Key, armed: bool) -> None:
+    sheet = sheet_of(qtbot, extract_plan(tmp_path))
+    if armed:
+        arm(qtbot, sheet)
+    qtbot.keyClick(sheet.focusWidget(), key)
+    sheet.close()
+    assert not sheet.confirmed
+    assert sheet.result() == 0
+
+
+def test_enter_in_the_text_and_a_foreign_accept_mean_no(qtbot: QtBot, tmp_path: Path) -> None:
+    sheet = sheet_of(qtbot, extract_plan(tmp_path))
+    arm(qtbot, sheet)
+    sheet.yes_button.setFocus()
+    qtbot.keyClick(sheet, Qt.Key.Key_Return)
+    assert sheet.isVisible()
+    sheet.accept()
+    assert not sheet.confirmed
+    assert sheet.result() == 0
+
+
+def test_losing_the_window_disarms(qtbot: QtBot, tmp_path: Path) -> None:
+    sheet = sheet_of(qtbot, extract_plan(tmp_path))
+    arm(qtbot, sheet)
+    sheet.changeEvent(QEvent(QEvent.Type.ActivationChange))
+    assert not sheet.yes_button.isEnabled()
+    arm(qtbot, sheet)
+    sheet.close()
+
+
+def test_digest_and_effects_are_named(qtbot: QtBot, tmp_path: Path) -> None:
+    plan = extract_plan(tmp_path, send=True)
+    sheet = sheet_of(qtbot, plan)
+    text = words(sheet)
+    assert f"plan {plan.digest[:8]}" in text
+    assert "tokens of redacted text to api.example.com" in text
+    assert "Leaves this computer" in text
+    assert "1 secret redacted" in text
+    assert str(tmp_path) in text
+    toggle = sheet.findChild(QToolButton, "confirmation.details")
+    toggle.setChecked(True)
+    assert toggle.text() == "Details ▾"
+    sheet.close()
+
+
+def test_a_loss_must_be_typed(qtbot: QtBot, tmp_path: Path) -> None:
+    plan = apply_plan(tmp_path, tmp_path / "m", loss=True)
+    sheet = sheet_of(qtbot, plan)
+    line = sheet.findChild(QLineEdit, "confirmation.loss")
+    qtbot.wait(60)
+    assert not sheet.yes_button.isEnabled()
+    qtbot.keyClicks(line, "7")
+    assert not sheet.yes_button.isEnabled()
+    line.setText("1")
+    assert sheet.yes_button.isEnabled()
+    qtbot.keyClick(line, Qt.Key.Key_Return)
+    assert not sheet.confirmed
+    sheet.close()
+
+
+def test_ask_is_awaited(qtbot: QtBot, harness: LoopHarness, tmp_path: Path) -> None:
+    plan = extract_plan(tmp_path)
+
+    async def no() -> bool:
+        asking = asyncio.create_task(ask(plan, all_of(plan)))
+        await asyncio.sleep(0.02)
+        sheet = next(w for w in qtbot_top_levels() if isinstance(w, ConfirmationSheet))
+        sheet.reject()
+        return await asking
+
+    assert harness.run(no()) is False
+
+
+def qtbot_top_levels() -> list[object]:
+    from PySide6.QtWidgets import QApplication
+
+    return list(QApplication.topLevelWidgets())
+
+
+# --- words ---
+
+
+def test_groups_stand_in_order_with_numbers(tmp_path: Path) -> None:
+    plan = apply_plan(tmp_path, tmp_path / "m")
+    groups = describe(plan, all_of(plan))
+    assert [group.group for group in groups] == ["leaves this computer", "writes", "deletes", "database", "git"]
+    assert groups[0].quiet
+    lines = {line.text: line for group in groups for line in group.lines}
+    assert "file in the memory folder (+3 −2 lines)" in lines
+    assert "new baseline commit without history (replaces abcdef01)" in lines
+
+
+def test_numbers_are_those_of_the_selection(tmp_path: Path) -> None:
+    plan = apply_plan(tmp_path, tmp_path / "m")
+    selection = Selection(
+        plan_digest=plan.digest,
+        accepted={"MEMORY.md": ("h2",)},
+        rejected={"MEMORY.md": ("h1",), "rollout_summaries/x.md": ("*",)},
+    )
+    groups = {group.group: group for group in describe(plan, selection)}
+    assert groups["deletes"].quiet
+    written = groups["writes"].lines[-1]
+    assert written.text == "file in the memory folder (+2 −0 lines)"
+    assert "100 B → 110 B   as decided" in written.details[0]
+    assert removed_lines(plan, selection) == 0
+    edited = Selection(plan_digest=plan.digest, edited={"MEMORY.md": {"h1": ()}}, accepted={"MEMORY.md": ("h2",)})
+    assert removed_lines(plan, edited) == 2
+    nothing = Selection(plan_digest=plan.digest, rejected={"MEMORY.md": ("h1", "h2")})
+    assert all("memory folder (" not in line.text for group in describe(plan, nothing) for line in group.lines)
+
+
+def test_the_loss_is_asked_for_only_where_the_planner_found_one(tmp_path: Path) -> None:
+    plan = apply_plan(tmp_path, tmp_path / "m")
+    assert loss_to_type(plan, all_of(plan)) == 0
+    lossy = apply_plan(tmp_path, tmp_path / "m", loss=True)
+    assert loss_to_type(lossy, all_of(lossy)) == 1
+
+
+def test_who_works_and_what_leaves_is_said_once(tmp_path: Path) -> None:
+    assert provider_text(extract_plan(tmp_path)) == "Built-in rules, no AI model, nothing leaves this computer"
+    assert "sends to" in provider_text(extract_plan(tmp_path, send=True))
+
+
+def test_every_other_effect_has_words(tmp_path: Path) -> None:
+    effects = (
+        StartAgent(provider="openai", model="m", constraints=AgentConstraints(cwd="/tmp/x")),
+        PruneOutputs(thread_ids=("t",), reason="unused"),
+        CreditUsage(credits=({"thread": "t"},)),
+        StoreVerdicts(rater="dev", frame="all"),
+        StoreInboxDecisions(count=2),
+    )
+    plan = extract_plan(tmp_path).model_copy(update={"effects": effects})
+    text = "\n".join(line.text for group in describe(plan) for line in group.lines)
+    for part in ("consolidation agent", "unused", "uses of memories", "verdicts of dev", "inbox decisions"):
+        assert part in text
