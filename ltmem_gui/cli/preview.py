@@ -65,13 +65,16 @@ def _run_extract(args: argparse.Namespace, context: Context) -> int:
 
 async def _show_all(context: Context, extractor: Extractor, refs: Sequence[RolloutRef], *, as_json: bool) -> int:
     failed = 0
-    for ref in refs:
-        shown = await _one(context, extractor, ref)
-        failed += shown["outcome"] == "failed"
-        if as_json:
-            context.out.write(json.dumps(shown, ensure_ascii=True) + "\n")
-        else:
-            _say(context, shown)
+    try:
+        for ref in refs:
+            shown = await _one(context, extractor, ref)
+            failed += shown["outcome"] == "failed"
+            if as_json:
+                context.out.write(json.dumps(shown, ensure_ascii=True) + "\n")
+            else:
+                _say(context, shown)
+    finally:
+        await extractor.close()
     return failed
 
 

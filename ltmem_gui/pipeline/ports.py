@@ -157,6 +157,10 @@ class Extractor(Protocol):
         """Answer with the untrusted reply. Raises `ProviderError` with the failure group."""
         ...
 
+    async def close(self) -> None:
+        """Close connections; harmless when nothing was opened."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class ConsolidationRequest:

@@ -66,6 +66,9 @@ class BuiltinExtractor:
             return extract_builtin(request)
         return await self._offload(extract_builtin, request)
 
+    async def close(self) -> None:
+        """Do nothing: nothing was opened."""
+
 
 def _noted(items: Sequence[RolloutItem], runs: Sequence[ToolRun]) -> list[Noted]:
     found = [Noted(c, c.line or 0) for c in statements(items, failed_before(items, runs))]

@@ -127,7 +127,8 @@ este repo|este proyecto|acá
 """
 
 _STATIVE = """
-kicks off|kick off|fires|come out of|comes out of|come out|comes out|run under|lives in|live in|lives at
+defaults to|default to|kicks off|kick off|fires|come out of|comes out of|come out|comes out|run under|lives in
+live in|lives at
 lives under|lives on|live under|resides in|sits in|sits on|sits behind|stands for
 is stored
 are stored|is kept|are kept|is located|are located|is generated|are generated|is managed|are managed|is owned
@@ -328,7 +329,8 @@ my local|my laptop|my machine|my editor|my shell|my terminal|my python|my setup|
 my time zone|my team|my screen|i'm on|i am on
 i work|i use|i run|there's no|there is no|there are no|no internet|no pip|no sudo|no root|we have no
 i don't have|i have no|i'm colour|i'm color|colour-blind|color-blind
-we're on|we are on|mein rechner|mein laptop|mein editor|meine shell|mein name|ich arbeite|ich nutze|ich benutze
+we're on|we are on|we're stuck|we are stuck|stuck on|mein rechner|mein laptop|mein editor|meine shell|mein name
+ich arbeite|ich nutze|ich benutze
 ich verwende
 es gibt kein|es gibt keine|es gibt keinen|wir haben kein|wir haben keine|ich habe kein
 mi portátil|mi máquina|mi editor|mi equipo|mi nombre|trabajo en|yo uso|uso|no hay|no tenemos|no tengo
@@ -360,7 +362,7 @@ nombra|ejecuta|prueba|documenta|redondea|comenta|incluye|deja|revisa|avísame|co
 
 # Verbs of a single change: without a quantifier they are the work at hand.
 _CHANGE_VERBS = """
-add|remove|change|move|rename|fix|make|create|update|delete|refactor|implement|build|install|rerun|re-run
+have|add|remove|change|move|rename|fix|make|create|update|delete|refactor|implement|build|install|rerun|re-run
 generate|show|list|find|look|see|tell
 give|try|set|replace|convert|merge|split|extract|draw|plot|print|open|close|undo|revert|restore|drop|rewrite
 shorten|translate|summarise|summarize

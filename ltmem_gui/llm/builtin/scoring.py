@@ -18,6 +18,7 @@ from ltmem_gui.llm.builtin.lexicon import (
     MAX_WORDS,
     NEGATION_START,
     OPENERS,
+    phrases,
 )
 from ltmem_gui.llm.builtin.speech import (
     ACTIVE,
@@ -27,6 +28,7 @@ from ltmem_gui.llm.builtin.speech import (
     CONDITIONAL,
     CONDUCT,
     CONSEQUENCE,
+    DEGREE,
     DEICTIC,
     DIRECTIVE,
     FOREIGN_STATE,
@@ -39,9 +41,11 @@ from ltmem_gui.llm.builtin.speech import (
     PLURAL,
     POLITE,
     QUESTION_START,
+    REFLEXIVE,
     SEEMS,
     SHOULD,
     SHOULD_BE,
+    SOON,
     SPOKEN_NO,
     STRONG,
     SUBORDINATE,
@@ -109,6 +113,10 @@ WEIGHTS = {
     "short": -30,
     "long": -16,
 }
+PASSING = phrases(
+    "change|task_imperative|habit|negation|self_task|complaint|past|deictic|hedge|given|short|comparative|artefact"
+    "|empty_talk"
+)
 BLOCKING = frozenset({"transient", "question", "acknowledge", "narrative"})
 
 
@@ -173,19 +181,8 @@ def score_sentence(plain: str, around: Surroundings) -> Scored:
 
 def is_statement(found: set[str], plain: str) -> bool:
     """Tell whether a sentence states something of the world, as against asking for work or judging its result."""
-    passing = {
-        "change",
-        "task_imperative",
-        "habit",
-        "negation",
-        "self_task",
-        "complaint",
-        "past",
-        "deictic",
-        "hedge",
-        "given",
-    }
-    return not found & (passing | {"short", "comparative", "artefact", "empty_talk"}) and len(plain) >= 12
+    long_enough = len(plain) >= (5 if is_chinese(plain) else 12)
+    return long_enough and not found & PASSING
 
 
 def kind_of(features: frozenset[str]) -> str:
@@ -276,6 +273,13 @@ def _manner(lower: str, found: set[str]) -> None:
         found.add("should_be")
     if ORDINAL.search(lower):
         found.add("ordinal")
+        found.discard("preference")
+    if SOON.search(lower):
+        found.add("transient")
+    if DEGREE.search(lower) and "general" not in found:
+        found.add("comparative")
+    if REFLEXIVE.match(lower):
+        found.add("stative")
     if lower.startswith("not "):
         found.add("correction")
 

@@ -122,3 +122,11 @@ FOREIGN_STATE = re.compile(
 )
 SPOKEN_NO = re.compile(r"\W*(?:no|nein)\s*[,.!:–—-]")
 SHOULD = re.compile(r"\b(?:should|shouldn't|needs? to|sollte[nt]?|soll(?:en)?|debería[n]?)\b")
+SOON = re.compile(
+    r"\bin (?:a |an |about |\w+ )?(?:minutes?|hours?)\b|\bby (?:\w+day|tomorrow|tonight|noon)\b"
+    r"|\bsince (?:this|yesterday|last)\b|\b(?:immer noch|noch immer)\b|\bbis (?:morgen|heute|montag|freitag)\b"
+)
+DEGREE = re.compile(
+    r"\b(?:way|much|far|a lot|even|viel|noch|deutlich) \w+er\b|\b(?:not|nicht|no) (?:so|too|quite|ganz|tan) \w+"
+)
+REFLEXIVE = re.compile(r"^(?:el|la|los|las|todo|todos|todas)\s+(?:\S+\s+){1,5}?se\s+\w+(?:an|en|a|e)\b")
