@@ -9,16 +9,22 @@ from __future__ import annotations
 import os
 import socket
 import time
+import urllib.request
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar, cast
+from urllib.parse import urlsplit
 
 from ltmem_gui import assets
 from ltmem_gui.domain.providers import BUILTIN, provider_of
+from ltmem_gui.workspace.veto import Veto
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from ltmem_gui.domain.extraction import ExtractionInput, ExtractionReply
     from ltmem_gui.domain.jobs import Owner
+    from ltmem_gui.domain.plan import ProviderMark
     from ltmem_gui.domain.secrets import Redaction
     from ltmem_gui.domain.settings import Settings
     from ltmem_gui.pipeline.ports import (
@@ -45,15 +51,16 @@ REDACTOR_CACHE = "redactor_cache"
 ENGINE_VARIABLE = "LTMEM_REDACTOR"
 
 
-def compose(home: Path | None, *, eager_workers: bool = False) -> Composition:
-    """Return the adapters of one program run."""
-    return Composition(home, eager_workers=eager_workers)
+def compose(home: Path | None, *, eager_workers: bool = False, veto: Veto | None = None) -> Composition:
+    """Return the adapters of one program run; `veto` is the installed guard of the process."""
+    return Composition(home, eager_workers=eager_workers, veto=veto)
 
 
 class Composition:
     """Every adapter of one program run; implements `ports.Adapters`."""
 
-    def __init__(self, home: Path | None, *, eager_workers: bool) -> None:
+    def __init__(self, home: Path | None, *, eager_workers: bool = False, veto: Veto | None = None) -> None:
+        self._veto = veto or Veto()
         self._home = home
         self._eager = eager_workers
         self._built: dict[str, object] = {}
@@ -127,10 +134,10 @@ class Composition:
 
     @property
     def workspace(self) -> Workspace:
-        """Return the reader of memory folders."""
+        """Return the reader of memory folders; each one that is read is guarded from then on."""
         from ltmem_gui.workspace.folder import MemoryFolder
 
-        return self._once("workspace", lambda: MemoryFolder())
+        return self._once("workspace", lambda: MemoryFolder(protect=self._veto.protect))
 
     @property
     def stores(self) -> StoreOpener:
@@ -179,7 +186,10 @@ class Composition:
         from ltmem_gui.llm.openai_api import OpenAIExtractor
 
         named = provider_of(provider, settings, settings.extract_model)
-        return self._once(f"extractor {named}", lambda: OpenAIExtractor(named, on_thread=self.offload.thread))
+        return self._once(
+            f"extractor {named}",
+            lambda: FencedExtractor(OpenAIExtractor(named, on_thread=self.offload.thread), self._veto),
+        )
 
     def memory_objects(self, root: Path) -> Iterable[MemoryObject]:
         """Read everything git keeps below a memory root."""
@@ -191,14 +201,22 @@ class Composition:
         """Return the only thing that changes a memory folder."""
         from ltmem_gui.workspace.writer import Writer
 
-        return Writer(home, ledger=ledger, locks=self.locks, owner=self.owner, clock=self.clock)
+        cover = self._veto.cover
+        return Writer(home, ledger=ledger, locks=self.locks, owner=self.owner, clock=self.clock, cover=cover)
 
     def recovery(self, home: Path) -> ApplyRecovery:
         """Return what finishes or takes back an interrupted apply."""
         from ltmem_gui.pipeline.ledger import StoreLedger
         from ltmem_gui.workspace.recovery import Recovery
 
-        return Recovery(home, ledger=StoreLedger(self, home), locks=self.locks, owner=self.owner, clock=self.clock)
+        return Recovery(
+            home,
+            ledger=StoreLedger(self, home),
+            locks=self.locks,
+            owner=self.owner,
+            clock=self.clock,
+            cover=self._veto.cover,
+        )
 
     @property
     def locks(self) -> RootLocks:
@@ -217,6 +235,31 @@ class Composition:
         """Shut the executors down."""
         if "offload" in self._built:
             self.offload.close()
+
+
+class FencedExtractor:
+    """Open the way to the provider's host, and to the proxies the person set, for the time of one request."""
+
+    def __init__(self, inner: Extractor, veto: Veto) -> None:
+        self._inner = inner
+        self._veto = veto
+
+    @property
+    def mark(self) -> ProviderMark:
+        """Return the provider's mark."""
+        return self._inner.mark
+
+    async def extract(self, request: ExtractionInput) -> ExtractionReply:
+        """Ask the provider."""
+        proxies = [urlsplit(url).netloc for url in urllib.request.getproxies().values() if "://" in url]
+        with ExitStack() as open_hosts:
+            for host in (self.mark.host, *proxies):
+                open_hosts.enter_context(self._veto.egress(host))
+            return await self._inner.extract(request)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._inner.close()
 
 
 def _now() -> int:

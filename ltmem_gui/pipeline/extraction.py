@@ -142,6 +142,7 @@ class _Run:
                 task.cancel()
             await asyncio.gather(*workers, beat, return_exceptions=True)
             await asyncio.shield(self._release_all())
+            await asyncio.shield(self._extractor.close())
 
     async def _work(self, waiting: Iterator[PlannedJob], total: int) -> None:
         for job in waiting:

@@ -1,4 +1,4 @@
-"""The program's own guard: an audit hook that refuses changes of a memory folder, and connections, that no grant covers.
+"""The program's own guard: an audit hook that refuses what no grant covers: changes of a folder, and connections.
 
 It is the last line, behind types and import contracts: a mistake in the program meets a refusal instead of a file. An
 audit hook cannot be taken out again, so it is installed once, by the program's entry point.

@@ -61,6 +61,9 @@ class ScriptedExtractor:
         finally:
             self.in_flight -= 1
 
+    async def close(self) -> None:
+        """Nothing was opened."""
+
 
 class Bench(Composition):
     """A composition below one folder, with a clock that stands until it is moved."""

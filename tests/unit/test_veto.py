@@ -1,0 +1,82 @@
+"""The program's own guard refuses what no grant covers. Events are raised by hand: nothing is installed or sent."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ltmem_gui.domain.errors import GrantMissing
+from ltmem_gui.workspace.veto import Veto
+
+ROOT = Path("/home/dev/.codex/memories")
+
+
+@pytest.fixture
+def veto() -> Veto:
+    veto = Veto()
+    veto.protect(ROOT)
+    veto.protect(ROOT)
+    return veto
+
+
+CHANGES = [
+    ("open", (str(ROOT / "MEMORY.md"), "w", os.O_WRONLY | os.O_CREAT)),
+    ("open", (os.fsencode(ROOT / "MEMORY.md"), None, os.O_RDWR)),
+    ("open", (ROOT / "x" / ".." / "MEMORY.md", "a", 0)),
+    ("os.rename", ("/tmp/x", str(ROOT / "MEMORY.md"), -1, -1)),
+    ("os.remove", (str(ROOT / "MEMORY.md"), -1)),
+    ("os.mkdir", (str(ROOT), 0o777, -1)),
+    ("os.symlink", ("/etc", str(ROOT / "etc"), -1)),
+    ("os.chmod", (str(ROOT), 0o777, -1)),
+]
+
+
+@pytest.mark.parametrize(("event", "args"), CHANGES)
+def test_a_change_below_a_memory_folder_needs_a_cover(veto: Veto, event: str, args: tuple[object, ...]) -> None:
+    with pytest.raises(GrantMissing):
+        veto.see(event, args)
+    with veto.cover(ROOT):
+        veto.see(event, args)
+        with veto.cover(ROOT):
+            pass
+        veto.see(event, args)
+    with pytest.raises(GrantMissing):
+        veto.see(event, args)
+
+
+@pytest.mark.parametrize(
+    ("event", "args"),
+    [
+        ("open", (str(ROOT / "MEMORY.md"), "r", os.O_RDONLY)),
+        ("open", ("/home/dev/.codex/memories-other/x", "w", os.O_WRONLY)),
+        ("open", (7, "w", os.O_WRONLY)),
+        ("os.remove", ("/home/dev/x", -1)),
+        ("os.listdir", (str(ROOT),)),
+        ("socket.getaddrinfo", (None, 0, 0, 0, 0)),
+        ("socket.connect", (None, "/run/user/bus")),
+    ],
+)
+def test_what_is_no_change_of_a_memory_folder_passes(veto: Veto, event: str, args: tuple[object, ...]) -> None:
+    veto.see(event, args)
+
+
+def test_before_a_folder_is_known_nothing_is_judged() -> None:
+    Veto().see("open", (str(ROOT / "MEMORY.md"), "w", os.O_WRONLY))
+
+
+def test_only_the_host_of_the_plan_may_be_reached(veto: Veto) -> None:
+    look_up, connect = ("api.example", 443, 0, 0, 0), (None, ("192.0.2.1", 443))
+    for event, args in (("socket.getaddrinfo", look_up), ("socket.connect", connect)):
+        with pytest.raises(GrantMissing):
+            veto.see(event, args)
+    with veto.egress("API.example:443"):
+        veto.see("socket.getaddrinfo", (b"api.example", 443, 0, 0, 0))
+        veto.see("socket.connect", (None, ("192.0.2.1", 443)))
+        with pytest.raises(GrantMissing, match=r"evil\.example"):
+            veto.see("socket.getaddrinfo", ("evil.example", 443, 0, 0, 0))
+    with pytest.raises(GrantMissing):
+        veto.see("socket.connect", (None, ("192.0.2.1", 443)))
+    with veto.egress("[::1]:8080"):
+        veto.see("socket.getaddrinfo", ("::1", 8080, 0, 0, 0))
