@@ -17,8 +17,9 @@ from ltmem_gui.pipeline.ports import Discovery
 from ltmem_gui.sources.codex_db import IndexedThread, list_threads, read_threads, threads_beside
 from ltmem_gui.sources.decoding import text_of
 from ltmem_gui.sources.files import SQLITE_MAGIC, first_bytes, open_lines
+from ltmem_gui.sources.index import IndexedFile, ScanIndex
 from ltmem_gui.sources.lines import read_lines
-from ltmem_gui.sources.reading import peek_session
+from ltmem_gui.sources.reading import NotASession, peek_session
 from ltmem_gui.sources.walking import Listing, list_folder
 
 _PROGRESS_EVERY = 256
@@ -30,12 +31,15 @@ class _Found:
     skipped: list[SkippedFile] = field(default_factory=list)
     threads: dict[str, IndexedThread] = field(default_factory=dict)
     first_uuids: dict[str, str] = field(default_factory=dict)  # path → uuid of its first line
+    seen: list[IndexedFile] = field(default_factory=list)
 
 
 class Discoverer:
     """Carry out one discovery."""
 
-    def __init__(self, limit: int, cancel: CancelToken, listen: Listener) -> None:
+    def __init__(self, limit: int, cancel: CancelToken, listen: Listener, index: ScanIndex | None = None) -> None:
+        self._index = index
+        self._known = index.known() if index else {}
         self._limit = limit
         self._cancel = cancel
         self._listen = listen
@@ -50,6 +54,8 @@ class Discoverer:
                 self._take_file(str(Path(root).resolve()), found)
             else:
                 self._take_folder(root, found)
+        if self._index is not None:
+            self._index.remember(file for file in found.seen if self._known.get(file.path) != file)
         refs = merge_duplicates(found.refs, found.skipped)
         refs = [_with_row(ref, found.threads) for ref in refs]
         refs = _mark_copies(refs, found.first_uuids)
@@ -96,6 +102,7 @@ class Discoverer:
         for _, thread_id, path in listing.rollouts[: max(self._limit * 2, 64)]:
             self._tick(path)
             self._add(path, thread_id, root, found)
+        self._take_resumed(root, listing, found)
         for path in listing.others:
             self._tick(path)
             try:
@@ -128,11 +135,43 @@ class Discoverer:
             if thread.id not in known and path and Path(path).is_file() and not _through_link(path, root):
                 self._add(path, thread.id, root, found)
 
+    def _take_resumed(self, root: str, listing: Listing, found: _Found) -> None:
+        """Take the sessions seen before whose day folders were not listed now: an old one may have been resumed."""
+        if not listing.cut:
+            return
+        listed = {path for _, _, path in listing.rollouts}
+        below = root.rstrip(os.sep) + os.sep
+        recent = sorted(self._known.values(), key=lambda file: -file.mtime_ns)[: self._limit]
+        for known in recent:
+            missing = known.path.startswith(below) and known.path not in listed and not known.refused
+            if missing and os.path.lexists(known.path) and not _through_link(known.path, root):
+                self._tick(known.path)
+                self._add(known.path, known.thread_id or None, root, found, known.agent)
+
     def _peek(self, path: str, root: str, found: _Found) -> None:
-        peek = peek_session(path)
-        self._add(path, peek.thread_id, root, found, peek.agent)
-        if peek.first_uuid:
-            found.first_uuids[path] = peek.first_uuid
+        try:
+            status = os.lstat(path)
+        except OSError as error:
+            raise InputError(f"this file cannot be read ({error.strerror})", "scan again", path) from error
+        known = self._known.get(path)
+        if known is None or (known.size, known.mtime_ns) != (status.st_size, status.st_mtime_ns):
+            known = self._look(path, status)
+        found.seen.append(known)
+        if known.refused:
+            raise InputError(known.refused, "name a rollout file, or the folder that holds rollouts", path)
+        if known.first_uuid:
+            found.first_uuids[path] = known.first_uuid
+        found.refs.append(
+            RolloutRef(known.agent, path, status.st_size, status.st_mtime_ns, known.thread_id or None, root)
+        )
+
+    def _look(self, path: str, status: os.stat_result) -> IndexedFile:
+        seen = IndexedFile(path, status.st_size, status.st_mtime_ns, "")
+        try:
+            peek = peek_session(path)
+        except NotASession as error:
+            return replace(seen, refused=error.what)
+        return replace(seen, agent=peek.agent, thread_id=peek.thread_id or "", first_uuid=peek.first_uuid)
 
     def _add(self, path: str, thread_id: str | None, root: str, found: _Found, agent: str = "codex") -> None:
         try:
@@ -142,6 +181,8 @@ class Discoverer:
             return
         if stat.S_ISREG(status.st_mode):
             found.refs.append(RolloutRef(agent, path, status.st_size, status.st_mtime_ns, thread_id, root))
+            if self._index is not None:
+                found.seen.append(IndexedFile(path, status.st_size, status.st_mtime_ns, agent, thread_id or ""))
 
 
 def _take_names(path: str, found: _Found) -> None:

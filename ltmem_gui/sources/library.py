@@ -15,18 +15,30 @@ from ltmem_gui.sources.codex_db import list_threads, load_thread, threads_beside
 from ltmem_gui.sources.discovery import Discoverer
 from ltmem_gui.sources.files import SQLITE_MAGIC, first_bytes
 from ltmem_gui.sources.forks import inherited_by_parent, line_uuids
+from ltmem_gui.sources.index import ScanIndex
 from ltmem_gui.sources.reading import read_session
 
 
 class RolloutLibrary:
-    """Implement the port `RolloutSource` for files and databases of Codex and Claude Code."""
+    """Implement the port `RolloutSource` for files and databases of Codex and Claude Code.
+
+    `index` is the cache of a data folder that exists; without one, nothing is ever written.
+    """
+
+    def __init__(self, index: ScanIndex | None = None) -> None:
+        self._index = index
 
     def discover(self, specs: Sequence[SourceSpec], *, limit: int, cancel: CancelToken, listen: Listener) -> Discovery:
         """List the newest `limit` sessions below the folders (or in the files) the person named.
 
         Raises `InputError` naming the folder when it is missing or unreadable.
         """
-        return Discoverer(limit, cancel, listen).discover(specs)
+        return Discoverer(limit, cancel, listen, self._index).discover(specs)
+
+    def locate(self, thread_id: str) -> str | None:
+        """Return the file in which a thread was last seen, None when the index does not know; opens no session."""
+        paths = self._index.paths_of(thread_id) if self._index else ()
+        return next(iter(paths), None)
 
     def load(self, ref: RolloutRef) -> Rollout:
         """Read one session whole. Raises `InputError` when the file is gone, unreadable or no session."""

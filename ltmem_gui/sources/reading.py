@@ -32,6 +32,10 @@ HUGE_BYTES = 32 * 1024 * 1024
 _ENDINGS = (".zst", ".jsonl", ".json")
 
 
+class NotASession(InputError):
+    """A file that was read and holds no session of a known agent."""
+
+
 class Reader(Protocol):
     """Collect records of one format."""
 
@@ -45,7 +49,9 @@ class Reader(Protocol):
 
 
 @dataclass(slots=True)
-class _Damage:
+class Damage:
+    """What a file holds besides records: its lines, those that could not be used, its unfinished tail."""
+
     skipped: list[SkippedLine] = field(default_factory=list)
     tail: int | None = None
     ended_early: bool = False
@@ -65,22 +71,22 @@ def read_session(path: str, foreign: frozenset[str] = frozenset()) -> Rollout:
 
     Raises `InputError` when the file cannot be opened, is empty, or holds no session of a known agent.
     """
-    damage = _Damage()
+    damage = Damage()
     with open_lines(path) as stream:
         status = os.lstat(path)
         compressed = is_compressed(stream)
         if status.st_size > HUGE_BYTES and not compressed and peek_session(path).agent == "codex":
             rollout = _read_huge(path, stream, damage)
-            return _with_damage(rollout, damage, int(status.st_mtime))
-        reader = _read_all(_decoded(read_lines(stream), damage), path, foreign)
+            return with_damage(rollout, damage, int(status.st_mtime))
+        reader = feed_all(decoded(read_lines(stream), damage), path, foreign=foreign)
     # A cut compressed file ends like a whole one, but in the middle of a line.
     damage.ended_early = damage.ended_early or (compressed and (damage.tail is not None or not damage.lines))
     if reader is None:
         raise _not_a_session(path, damage)
-    return _with_damage(reader.finish(path), damage, int(status.st_mtime))
+    return with_damage(reader.finish(path), damage, int(status.st_mtime))
 
 
-def _read_huge(path: str, stream: BinaryIO, damage: _Damage) -> Rollout:
+def _read_huge(path: str, stream: BinaryIO, damage: Damage) -> Rollout:
     """Read a Codex rollout above `HUGE_BYTES`: all that was said, and the tools' part near both ends.
 
     The middle of a long session is cut from a model's input anyway; here it is not even decoded, and that is said.
@@ -98,7 +104,7 @@ def _read_huge(path: str, stream: BinaryIO, damage: _Damage) -> Rollout:
                 continue
             yield line
 
-    for number, record in _decoded(lines(), damage):
+    for number, record in decoded(lines(), damage):
         reader.feed(number, record)
     damage.lines = filtered.lines
     limits = decode_line(0, filtered.limits).record if filtered.limits else None
@@ -110,7 +116,8 @@ def _read_huge(path: str, stream: BinaryIO, damage: _Damage) -> Rollout:
     return replace(rollout, warnings=(*rollout.warnings, f"{note} ({filtered.middle_bytes >> 20} MiB)"))
 
 
-def _decoded(lines: Iterator[Line], damage: _Damage) -> Iterator[tuple[int, Record]]:
+def decoded(lines: Iterator[Line], damage: Damage) -> Iterator[tuple[int, Record]]:
+    """Yield (line number, record) and note everything else."""
     try:
         for line in lines:
             damage.lines = line.number
@@ -124,10 +131,15 @@ def _decoded(lines: Iterator[Line], damage: _Damage) -> Iterator[tuple[int, Reco
         damage.ended_early = True
 
 
-def _read_all(records: Iterator[tuple[int, Record]], path: str, foreign: frozenset[str]) -> Reader | None:
-    """Feed all records to the reader that the first telling record chooses; None when none tells."""
+def feed_all(
+    records: Iterator[tuple[int, Record]],
+    path: str,
+    reader: Reader | None = None,
+    *,
+    foreign: frozenset[str] = frozenset(),
+) -> Reader | None:
+    """Feed all records to the reader, or to the one that the first telling record chooses; None when none tells."""
     waiting: list[tuple[int, Record]] = []
-    reader: Reader | None = None
     for number, record in records:
         if reader is None:
             waiting.append((number, record))
@@ -176,9 +188,9 @@ def peek_session(path: str) -> Peek:
     first = _peek_record(_first_record(start), path)
     if first is not None:
         return first
-    damage = _Damage()
+    damage = Damage()
     with open_lines(path) as stream:
-        for number, record in _decoded(read_lines(stream), damage):
+        for number, record in decoded(read_lines(stream), damage):
             found = _peek_record(record, path)
             if found is not None:
                 return found
@@ -216,19 +228,20 @@ def _peek_claude(record: Record, path: str) -> Peek | None:
     return Peek("claude", stem if uuids_in(stem) == [stem.lower()] else session, uuid)
 
 
-def _not_a_session(path: str, damage: _Damage) -> InputError:
+def _not_a_session(path: str, damage: Damage) -> NotASession:
     if damage.ended_early:
-        return InputError("this compressed file is cut or damaged", "restore it from a copy, or leave it out", path)
+        return NotASession("this compressed file is cut or damaged", "restore it from a copy, or leave it out", path)
     if not damage.lines:
-        return InputError("this file is empty", "leave it out, or name another file", path)
+        return NotASession("this file is empty", "leave it out, or name another file", path)
     what = "no line of this file is a record of a session that is known (Codex, Claude Code)"
     if damage.tail is not None or damage.skipped:
         first = damage.skipped[0] if damage.skipped else SkippedLine(damage.tail or 1, "unfinished")
         what += f"; line {first.line} is {first.reason}"
-    return InputError(what, "name a rollout file, or the folder that holds rollouts", path)
+    return NotASession(what, "name a rollout file, or the folder that holds rollouts", path)
 
 
-def _with_damage(rollout: Rollout, damage: _Damage, modified: int) -> Rollout:
+def with_damage(rollout: Rollout, damage: Damage, modified: int) -> Rollout:
+    """Add what is known of the file; `modified` (Unix seconds) is its time where no record has one."""
     warnings = list(rollout.warnings)
     if damage.ended_early:
         warnings.append(f"the compressed file ends early, after line {damage.lines}")
