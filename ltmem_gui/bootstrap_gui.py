@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import getpass
+import os
 import sys
-import tempfile
 import threading
 import time
 from importlib import metadata
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ltmem_gui.bootstrap import Composition
     from ltmem_gui.cli.gui import WindowOptions
     from ltmem_gui.pipeline.requests import Request
+    from ltmem_gui.ui.application import ApplicationOptions
     from ltmem_gui.ui.models.workbench import Folders
 
 EXIT_LIMIT_SECONDS = 4.8
@@ -29,27 +30,30 @@ def launch(options: WindowOptions) -> int:
     """
     check_binding(metadata.version("PySide6-Essentials"), sys.version_info[:2])
     from ltmem_gui.bootstrap import compose
-    from ltmem_gui.pipeline.operations import Operations
     from ltmem_gui.ui import application
+
+    adapters = compose(options.home, eager_workers=True)
+    return application.run(application.make_application(sys.argv[:1]), application_options(adapters, options))
+
+
+def application_options(adapters: Composition, options: WindowOptions) -> ApplicationOptions:
+    """Put together what the window gets; nothing is read or built for it yet."""
+    from ltmem_gui.pipeline.operations import Operations
+    from ltmem_gui.ui.application import ApplicationOptions
     from ltmem_gui.ui.bridge.shutdown import leave_after
     from ltmem_gui.ui.models.workbench import Folders
 
-    adapters = compose(options.home, eager_workers=True)
-    app = application.make_application(sys.argv[:1])
-    return application.run(
-        app,
-        application.ApplicationOptions(
-            operations=Operations(adapters),
-            demo=lambda top: lay_demo_folder(adapters, top),
-            approver=person(),
-            folders=Folders(options.sources, options.memory_root, options.home or default_home()),
-            demo_hint=str(fresh_demo_name()),
-            settings=options.settings,
-            close=lambda: close_adapters(adapters),
-            folders_named=lambda folders: use_home(adapters, folders),
-            # A thread that hangs in a system call must not hold the program; work was given back by then.
-            closing=lambda: leave_after(EXIT_LIMIT_SECONDS, 0),
-        ),
+    return ApplicationOptions(
+        operations=Operations(adapters),
+        demo=lambda top: lay_demo_folder(adapters, top),
+        approver=person,
+        folders=Folders(options.sources, options.memory_root, options.home or default_home()),
+        demo_hint=str(fresh_demo_name()),
+        settings=options.settings,
+        close=lambda: close_adapters(adapters),
+        folders_named=lambda folders: use_home(adapters, folders),
+        # A thread that hangs in a system call must not hold the program; work was given back by then.
+        closing=lambda: leave_after(EXIT_LIMIT_SECONDS, 0),
     )
 
 
@@ -80,7 +84,9 @@ def default_home() -> Path:
 
 def fresh_demo_name() -> Path:
     """Return a name for the demo's folder; it is created only when a person presses the button."""
-    return Path(tempfile.gettempdir()) / time.strftime("ltmem-demo-%Y%m%d-%H%M%S")
+    # Not tempfile.gettempdir(): it writes a file to find out.
+    folder = next((os.environ[name] for name in ("TMPDIR", "TEMP", "TMP") if os.environ.get(name)), os.sep + "tmp")
+    return Path(folder) / time.strftime("ltmem-demo-%Y%m%d-%H%M%S")
 
 
 async def lay_demo_folder(adapters: Composition, top: Path) -> Request:

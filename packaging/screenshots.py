@@ -67,7 +67,7 @@ def render(out: Path, scale: int) -> int:
         options = application.ApplicationOptions(
             operations=Operations(adapters),
             demo=lambda top: bootstrap_gui.lay_demo_folder(adapters, top),
-            approver="demo",
+            approver=lambda: "demo",
             demo_hint="/tmp/ltmem-demo",
             scheme="light",
             close=lambda: bootstrap_gui.close_adapters(adapters),

@@ -37,7 +37,7 @@ class ApplicationOptions:
 
     operations: Operations
     demo: DemoFactory
-    approver: str
+    approver: Callable[[], str]
     folders: Folders = field(default_factory=Folders)
     demo_hint: str = ""
     settings: Settings = field(default_factory=Settings)

@@ -51,7 +51,7 @@ class WindowParts:
     theme: Theme
     reporter: BugReporter
     settings: Settings
-    approver: str
+    approver: Callable[[], str]
     demo: DemoFactory
 
 

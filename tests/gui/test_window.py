@@ -126,7 +126,7 @@ def desk(
         theme=theme,
         reporter=reporter,
         settings=Settings(),
-        approver="dev",
+        approver=lambda: "dev",
         demo=lambda top: bootstrap_gui.lay_demo_folder(adapters, top),
     )
     controller = Controller(window, parts)

@@ -36,7 +36,7 @@ class Bench:
             self.fake,  # type: ignore[arg-type]
             harness.supervisor,
             settings=Settings(),
-            approver="dev",
+            approver=lambda: "dev",
             confirm=self.confirm,
         )
         self.bench.run_changed.connect(lambda state: self.seen["run"].append(state.phase))

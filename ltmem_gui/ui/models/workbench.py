@@ -95,7 +95,7 @@ class Workbench(QObject):
         supervisor: Supervisor,
         *,
         settings: Settings,
-        approver: str,
+        approver: Callable[[], str],
         confirm: Confirm,
         parent: QObject | None = None,
     ) -> None:
@@ -283,7 +283,7 @@ class Workbench(QObject):
 
     async def _carry_out(self, plan: Plan, selection: Selection) -> Receipt:
         surface = "demo" if self.folders.demo else "window"
-        grant = await self.operations.approve(plan, selection, approver=self._approver, surface=surface)
+        grant = await self.operations.approve(plan, selection, approver=self._approver(), surface=surface)
         return await self.operations.apply(grant, cancel=self._cancel, listen=self._events.publish)
 
     async def _read_folder(self) -> None:
