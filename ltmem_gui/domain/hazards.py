@@ -63,9 +63,12 @@ def is_hidden(char: str) -> bool:
 
 def visible(text: str, *, keep: str = "\n\t") -> str:
     """Write hidden characters as `⟨U+XXXX⟩`; those in `keep` stay."""
-    if text.isprintable():
+    shown = text
+    for kept in keep:
+        shown = shown.replace(kept, "")
+    if shown.isprintable():
         return text
-    return "".join(c if c in keep or not is_hidden(c) else f"⟨U+{ord(c):04X}⟩" for c in text)
+    return "".join(c if c.isprintable() or c in keep or not is_hidden(c) else f"⟨U+{ord(c):04X}⟩" for c in text)
 
 
 def one_line(text: str, limit: int = 120) -> str:
