@@ -27,6 +27,7 @@ AUTHOR = "LTMem <noreply>"
 SUBJECT = "Set the memory baseline"
 FILE_MODE = "100644"
 EXECUTABLE_MODE = "100755"
+END_OF_STREAM = b"done\n"
 # Kept in the repository for whoever runs git there later: a background gc would keep deleted text alive.
 _PERSISTENT = "[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[core]\n\tautocrlf = false\n"
 
@@ -47,20 +48,27 @@ def git_mode(mode: int) -> str:
 
 def read_baseline(root: Path) -> Baseline:
     """Return the baseline of `root`. Writes nothing; raises `InputError` when git is missing."""
-    git_dir = root / ".git"
+    commit = read_head(root)
     try:
-        state = os.lstat(git_dir)
-    except FileNotFoundError:
-        return Baseline()
-    if not stat.S_ISDIR(state.st_mode):
-        return Baseline(problem=".git: not a folder; the baseline is made anew by the next apply")
-    program = GitProgram(git_dir)
-    try:
-        commit = program.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}").decode("ascii").strip()
-        listing = program.run("ls-tree", "-r", "-z", "--full-tree", commit)
+        if commit is not None:
+            listing = GitProgram(root / ".git").run("ls-tree", "-r", "-z", "--full-tree", commit)
+            return Baseline(commit, dict(_entries(listing)))
     except GitFailed:
-        return Baseline(problem=".git: unusable or without a commit; the baseline is made anew by the next apply")
-    return Baseline(commit, dict(_entries(listing)))
+        pass
+    if not os.path.lexists(root / ".git"):
+        return Baseline()
+    return Baseline(problem=".git: unusable or without a commit; the baseline is made anew by the next apply")
+
+
+def read_head(root: Path) -> str | None:
+    """Return the commit of the baseline, None without a usable one. Writes nothing."""
+    git_dir = root / ".git"
+    if not os.path.lexists(git_dir) or not stat.S_ISDIR(os.lstat(git_dir).st_mode):
+        return None
+    try:
+        return GitProgram(git_dir).run("rev-parse", "--verify", "--quiet", "HEAD^{commit}").decode("ascii").strip()
+    except GitFailed:
+        return None
 
 
 def baseline_changes(snapshot: WorkspaceSnapshot, files: Mapping[str, bytes]) -> tuple[BaselineChange, ...]:
@@ -115,26 +123,30 @@ def build(folder: Path, files: Iterable[WorkspaceFile], now: int) -> str:
         config.write(_PERSISTENT)
     (git_dir / "info").mkdir(exist_ok=True)
     (git_dir / "info" / "attributes").write_text(ATTRIBUTES, encoding="ascii")
-    program.run("fast-import", "--quiet", "--done", "--depth=0", data=commit_stream(files, now))
+    program.run("fast-import", "--quiet", "--done", "--depth=0", data=commit_stream(files, now) + END_OF_STREAM)
     program.run("read-tree", "--reset", "HEAD")
     return (git_dir / BRANCH).read_text(encoding="ascii").strip()
 
 
 def commit_stream(
-    files: Iterable[WorkspaceFile], now: int, *, parent: str | None = None, deleted: Iterable[str] = ()
+    files: Iterable[WorkspaceFile],
+    now: int,
+    *,
+    branch: str = BRANCH,
+    stored: Mapping[str, tuple[str, str]] | None = None,
 ) -> bytes:
-    """Return the input of `git fast-import` for one commit that holds `files` on top of `parent`."""
+    """Return the input of `git fast-import` for one parentless commit of `files` and of blobs git has already.
+
+    `stored` maps path → (blob id, git mode). The whole input must end with `END_OF_STREAM`.
+    """
     subject = SUBJECT.encode()
-    parts = [b"commit %s\ncommitter %s %d +0000\ndata %d\n%s\n" % (
-        BRANCH.encode(), AUTHOR.encode(), max(now, 0), len(subject), subject,
-    )]  # fmt: skip
-    if parent is not None:
-        parts.append(b"from %s\n" % parent.encode("ascii"))
-    parts.extend(b"D %s\n" % quote(path) for path in deleted)
+    head = (branch.encode(), AUTHOR.encode(), max(now, 0), len(subject), subject)
+    parts = [b"commit %s\ncommitter %s %d +0000\ndata %d\n%s\n" % head]
+    for path, (blob, mode) in (stored or {}).items():
+        parts.append(b"M %s %s %s\n" % (mode.encode(), blob.encode(), quote(path)))
     for file in files:
-        head = b"M %s inline %s\ndata %d\n" % (git_mode(file.mode).encode(), quote(file.path), len(file.data))
-        parts.extend((head, file.data, b"\n"))
-    parts.append(b"done\n")
+        entry = b"M %s inline %s\ndata %d\n" % (git_mode(file.mode).encode(), quote(file.path), len(file.data))
+        parts.extend((entry, file.data, b"\n"))
     return b"".join(parts)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.naming import WORKSPACE_DIFF_MAX_BYTES
 from ltmem_gui.pipeline.ports import BaselineChange, WorkspaceFile, WorkspaceSnapshot
-from ltmem_gui.workspace.baseline import baseline_changes, commit_stream, mode_of
+from ltmem_gui.workspace.baseline import END_OF_STREAM, baseline_changes, commit_stream, mode_of
 from ltmem_gui.workspace.borrowing import BRANCH, borrowing
 from ltmem_gui.workspace.git_program import GitFailed, quote
 
@@ -22,7 +22,7 @@ _HEADER = (
     "## Status\n"
 )
 _BACKTICKS = re.compile(r"`+")
-_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # known to git without being stored
+_BEFORE = "refs/heads/before"
 
 
 def workspace_diff(snapshot: WorkspaceSnapshot, files: Mapping[str, bytes]) -> str:
@@ -48,13 +48,17 @@ def unified_diff(snapshot: WorkspaceSnapshot, files: Mapping[str, bytes], change
     The new blobs live in a private folder that borrows the objects of the memory folder; that one is only read.
     """
     with borrowing(Path(snapshot.root), snapshot.baseline) as program:
-        changed = [WorkspaceFile(c.path, files[c.path], mode_of(snapshot, c.path)) for c in changes if c.status != "D"]
-        deleted = [c.path for c in changes if c.status == "D"]
-        stream = commit_stream(changed, 0, parent=snapshot.baseline, deleted=deleted)
-        program.run("fast-import", "--quiet", "--done", "--depth=0", data=stream)
-        base = snapshot.baseline or _EMPTY_TREE
+        program.run("fast-import", "--quiet", "--done", "--depth=0", data=_two_commits(snapshot, files, changes))
         flags = ("--no-ext-diff", "--no-textconv", "--no-renames", "--no-color", "--unified=3")
-        return program.run("diff", *flags, "--src-prefix=a/", "--dst-prefix=b/", base, BRANCH)
+        return program.run("diff", *flags, "--src-prefix=a/", "--dst-prefix=b/", _BEFORE, BRANCH)
+
+
+def _two_commits(snapshot: WorkspaceSnapshot, files: Mapping[str, bytes], changes: Sequence[BaselineChange]) -> bytes:
+    """Return both sides reduced to the changed paths, so that the cost follows from the change, not from the folder."""
+    old = {c.path: snapshot.baseline_blobs[c.path] for c in changes if c.status != "A"}
+    new = [WorkspaceFile(c.path, files[c.path], mode_of(snapshot, c.path)) for c in changes if c.status != "D"]
+    before = commit_stream((), 0, branch=_BEFORE, stored=old)
+    return before + commit_stream(new, 0) + END_OF_STREAM
 
 
 def _capped(data: bytes) -> str:

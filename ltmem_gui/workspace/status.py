@@ -11,7 +11,7 @@ from pathlib import Path
 from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.naming import STAGING_PREFIX, WORKSPACE_DIFF_FILENAME
 from ltmem_gui.pipeline.ports import BaselineChange
-from ltmem_gui.workspace.baseline import baseline_changes, read_baseline
+from ltmem_gui.workspace.baseline import baseline_changes, read_head
 from ltmem_gui.workspace.borrowing import borrowing
 from ltmem_gui.workspace.git_program import GitFailed
 from ltmem_gui.workspace.reader import read
@@ -27,11 +27,11 @@ def status(root: Path) -> tuple[BaselineChange, ...]:
     Raises `InputError` for a root that cannot be used or has no usable baseline.
     """
     root = Path(os.path.abspath(root))  # noqa: PTH100 - resolve() would follow the links that are to be refused
-    found = read_baseline(root) if root_state(root) else None
-    if found is None or found.commit is None:
+    commit = read_head(root) if root_state(root) else None
+    if commit is None:
         raise InputError("the folder has no usable baseline", "apply a plan first", str(root))
     try:
-        listing = _listing(root, found.commit)
+        listing = _listing(root, commit)
     except GitFailed:
         listing = None
     if listing is None or any(line.endswith(b"/") or line[:1] not in b" ?!" for line in listing):
