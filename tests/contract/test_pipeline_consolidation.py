@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from pathlib import Path
 
 import pytest
@@ -215,17 +214,6 @@ def test_a_held_lock_is_named(bench: Bench, guard: Guard) -> None:
 def test_the_folder_must_be_named(bench: Bench) -> None:
     with pytest.raises(UsageError, match="memory folder"):
         asyncio.run(bench.plan_consolidate(memory_root=None))
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_read_only_root_changes_nothing(written: Bench, guard: Guard) -> None:
-    plan = asyncio.run(written.plan_consolidate(exclude=frozenset({_threads(written)[0]})))
-    with guard.grant():
-        written.memory.chmod(0o500)
-    before = tree(written.memory)
-    with pytest.raises(RefusedError):
-        asyncio.run(written.apply(plan))
-    assert tree(written.memory) == before
 
 
 def test_facade_reads_back_what_was_done(written: Bench) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -12,17 +14,46 @@ from tests.helpers.sessions import write_codex
 SECRET = "ghp_Zk3vR8sW1qLm5TxC9bNa2Yd6HfJ0PuE4oKsQ"
 
 
+@dataclass(frozen=True)
+class Template:
+    """Sessions, and a place where a first run over them is finished; copied for each test that starts there."""
+
+    sessions: Path
+    place: Path
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    top = tmp_path_factory.mktemp("template")
+    sessions = _lay_sessions(top / "codex" / "sessions")
+    first = Program(top / "place")
+    first.place.mkdir()
+    first.run(f"codex={sessions}")
+    return Template(sessions, first.place)
+
+
 @pytest.fixture
 def program(tmp_path: Path) -> Program:
+    """The program in an empty place."""
     place = tmp_path / "place"
     place.mkdir()
     return Program(place)
 
 
 @pytest.fixture
-def sessions(tmp_path: Path) -> Path:
+def sessions(template: Template, tmp_path: Path) -> Path:
     """Three sessions worth a memory (one with a planted key), a chat, a script run and a sub-agent."""
-    folder = tmp_path / "codex" / "sessions"
+    return Path(shutil.copytree(template.sessions, tmp_path / "codex"))
+
+
+@pytest.fixture
+def written(template: Template, program: Program) -> Program:
+    """The program in a place where a first run is finished."""
+    shutil.copytree(template.place, program.place, dirs_exist_ok=True, ignore=shutil.ignore_patterns("audit-*"))
+    return program
+
+
+def _lay_sessions(folder: Path) -> Path:
     write_codex(
         folder,
         [

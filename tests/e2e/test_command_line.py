@@ -14,13 +14,6 @@ from tests.helpers.program import Program, tree
 from tests.helpers.sessions import write_codex
 
 
-@pytest.fixture
-def written(program: Program, sessions: Path) -> Program:
-    """A finished first run."""
-    program.run(f"codex={sessions}")
-    return program
-
-
 def test_from_an_empty_home_to_a_written_folder(written: Program) -> None:
     files = tree(written.memory)
     summaries = [path for path in files if path.startswith("rollout_summaries/")]

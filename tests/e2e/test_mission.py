@@ -141,9 +141,8 @@ def test_phase_2_drops_what_was_not_used_for_max_unused_days() -> None:
     assert select([fresh, stale], now=now, limit=9, max_unused_days=30) == [fresh]
 
 
-def test_phase_2_raw_memories_are_in_ascending_thread_order(program: Program, sessions: Path) -> None:
-    program.run(f"codex={sessions}")
-    threads = re.findall(r"^## Thread `(.+)`$", (program.memory / "raw_memories.md").read_text(), re.MULTILINE)
+def test_phase_2_raw_memories_are_in_ascending_thread_order(written: Program) -> None:
+    threads = re.findall(r"^## Thread `(.+)`$", (written.memory / "raw_memories.md").read_text(), re.MULTILINE)
     assert len(threads) == 3
     assert threads == sorted(threads)
 
@@ -165,9 +164,8 @@ def test_phase_2_prunes_stale_summaries_and_old_extension_resources(program: Pro
     assert {"extensions/chat/resources/2999-01-01T00-00-00-new.md", "rollout_summaries/notes.txt"} <= kept.keys()
 
 
-def test_phase_2_no_change_against_the_baseline_means_nothing_to_do(program: Program, sessions: Path) -> None:
-    program.run(f"codex={sessions}")
-    assert program.plan("consolidate").code == 3
+def test_phase_2_no_change_against_the_baseline_means_nothing_to_do(written: Program) -> None:
+    assert written.plan("consolidate").code == 3
 
 
 def test_phase_2_the_agent_is_ephemeral_and_fenced() -> None:
@@ -196,11 +194,10 @@ def test_citations_follow_the_single_line_format() -> None:
     assert list(parsed.rollout_ids) == ["thread-abc-123", "thread-def-456"]
 
 
-def test_every_bullet_of_memory_points_at_its_lines(program: Program, sessions: Path) -> None:
-    program.run(f"codex={sessions}")
-    checked = program("cite", "check", "--memory-root", program.memory, "--source", f"codex={sessions}", "--json")
+def test_every_bullet_of_memory_points_at_its_lines(written: Program, sessions: Path) -> None:
+    checked = written("cite", "check", "--memory-root", written.memory, "--source", f"codex={sessions}", "--json")
     assert checked.code == 0, checked.out
-    text = (program.memory / "MEMORY.md").read_text()
+    text = (written.memory / "MEMORY.md").read_text()
     assert "<citation_entries>" in text
     assert re.search(r"^- .*pnpm.*\[c\d+\]", text, re.MULTILINE)
 
@@ -219,26 +216,24 @@ def test_the_watermark_never_moves_backwards(program: Program, sessions: Path) -
     assert len(marks) == 2
 
 
-def test_the_output_contract_holds(program: Program, sessions: Path) -> None:
-    program.run(f"codex={sessions}")
-    files = tree(program.memory)
+def test_the_output_contract_holds(written: Program) -> None:
+    files = tree(written.memory)
     assert {"MEMORY.md", "memory_summary.md", "raw_memories.md"} <= files.keys()
-    assert (program.memory / "memory_summary.md").read_text().startswith("v1\n")
-    assert (program.memory / ".git").is_dir()
+    assert (written.memory / "memory_summary.md").read_text().startswith("v1\n")
+    assert (written.memory / ".git").is_dir()
     assert "phase2_workspace_diff.md" not in files
 
 
 # --- pitfalls ------------------------------------------------------------------------------------------------------
 
 
-def test_pitfall_usage_does_not_churn_the_files(program: Program, sessions: Path) -> None:
-    program.run(f"codex={sessions}")
-    before = tree(program.memory)
+def test_pitfall_usage_does_not_churn_the_files(written: Program) -> None:
+    before = tree(written.memory)
     code = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit()"
     change = "update stage1_outputs set usage_count = 9"
-    subprocess.run([sys.executable, "-c", code, str(program.home / "ltmem.sqlite"), change], check=True)
-    assert program.plan("consolidate").code == 3
-    assert tree(program.memory) == before
+    subprocess.run([sys.executable, "-c", code, str(written.home / "ltmem.sqlite"), change], check=True)
+    assert written.plan("consolidate").code == 3
+    assert tree(written.memory) == before
 
 
 def test_pitfall_deleted_text_is_in_no_git_object(program: Program, tmp_path: Path) -> None:
