@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ltmem_gui.ui.application import ApplicationOptions
     from ltmem_gui.ui.models.workbench import Folders
 
-EXIT_LIMIT_SECONDS = 4.8
+EXIT_LIMIT_SECONDS = 4.2
 
 
 def launch(options: WindowOptions) -> int:

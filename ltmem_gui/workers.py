@@ -16,6 +16,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -75,8 +76,14 @@ class Workers:
             raise InputError("a worker process died", "run it again; if it happens again, report it") from error
 
     def close(self) -> None:
-        """Shut every executor down; running work is waited for, waiting work is dropped."""
+        """Shut every executor down; threads are waited for, waiting work is dropped.
+
+        Worker processes hold nothing but pure work whose result nobody waits for any more: they are ended.
+        """
         if self._processes is not None:
+            running: dict[int, BaseProcess] = getattr(self._processes, "_processes", None) or {}
+            for process in tuple(running.values()):
+                process.terminate()
             self._processes.shutdown(wait=True, cancel_futures=True)
         for executor in (self._single, self._threads, self._store):
             executor.shutdown(wait=True, cancel_futures=True)

@@ -35,7 +35,7 @@ from ltmem_gui.domain.extraction import (
     StageOneReply,
     decode_reply,
 )
-from ltmem_gui.domain.jobs import Claim, ClaimOutcome, JobOutcome
+from ltmem_gui.domain.jobs import Claim, ClaimOutcome, ClaimResult, JobOutcome
 from ltmem_gui.domain.leases import StageTwo
 from ltmem_gui.domain.memory_items import token_limit
 from ltmem_gui.domain.plan import Plan
@@ -107,6 +107,7 @@ class _Run:
         self._listen = listen
         self._extractor: Extractor = adapters.extractor(plan.provider.name, plan.settings)
         self._live: dict[str, Claim] = {}
+        self._claiming: set[asyncio.Future[ClaimResult]] = set()
         self._tokens = 0
         self._hosts = {effect.host for effect in plan.effects_of(SendToModel)}
         self.counts: Counter[str] = Counter()
@@ -141,6 +142,7 @@ class _Run:
             for task in (*workers, beat):
                 task.cancel()
             await asyncio.gather(*workers, beat, return_exceptions=True)
+            await asyncio.gather(*self._claiming, return_exceptions=True)
             await asyncio.shield(self._release_all())
             await asyncio.shield(self._extractor.close())
 
@@ -159,7 +161,6 @@ class _Run:
         claim, reason = await self._claim(job)
         if claim is None:
             return JobOutcome.SKIPPED, reason, None
-        self._live[job.thread_id] = claim
         self._listen(JobStarted(job.thread_id, claim.attempt))
         result = await self._attempt(job, claim)
         # Not reached when the task is cancelled: the lease stays listed, and `extract_all` gives it back.
@@ -203,17 +204,27 @@ class _Run:
         """Win a lease; wait a while when other processes use all slots."""
         waited = 0.0
         while True:
-            result = await self._call(
-                self._call.store.claim_stage1,
-                job,
-                self._adapters.owner,
-                now=self._adapters.clock(),
-                cap=CONCURRENCY_LIMIT,
-            )
+            claiming = asyncio.ensure_future(self._claim_once(job))
+            self._claiming.add(claiming)
+            claiming.add_done_callback(self._claiming.discard)
+            result = await asyncio.shield(claiming)
             if result.outcome is not ClaimOutcome.AT_CAP or waited >= SLOT_PATIENCE_SECONDS:
                 return result.claim, result.outcome.value
             await asyncio.sleep(SLOT_WAIT_SECONDS)
             waited += SLOT_WAIT_SECONDS
+
+    async def _claim_once(self, job: PlannedJob) -> ClaimResult:
+        """Try to claim; a lease is listed at once, so that a worker that is cancelled meanwhile does not lose it."""
+        result = await self._call(
+            self._call.store.claim_stage1,
+            job,
+            self._adapters.owner,
+            now=self._adapters.clock(),
+            cap=CONCURRENCY_LIMIT,
+        )
+        if result.claim is not None:
+            self._live[job.thread_id] = result.claim
+        return result
 
     async def _changed(self, job: PlannedJob) -> JobOutcome | None:
         now = await self._adapters.offload.thread(self._adapters.rollouts.fingerprint, _ref(job))

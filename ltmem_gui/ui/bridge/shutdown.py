@@ -19,7 +19,7 @@ from PySide6.QtCore import QObject, Signal
 
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 
-LIMIT_SECONDS = 4.0
+LIMIT_SECONDS = 3.5
 GRACE_SECONDS = 2.0
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
