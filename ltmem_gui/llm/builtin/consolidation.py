@@ -164,7 +164,8 @@ def _note_time(path: str) -> str:
 
 
 def _remarks(request: ConsolidationRequest) -> tuple[str, ...]:
-    missing = [o.thread_id for o in request.outputs if o.thread_id not in summary_files(request.inputs)]
+    rendered = summary_files(request.inputs)
+    missing = [o.thread_id for o in request.outputs if o.thread_id not in rendered]
     return tuple(f"session {thread} has no rendered summary and is left out" for thread in missing)
 
 

@@ -27,6 +27,9 @@ from ltmem_gui.llm.builtin.consolidation_merge import is_superseded, without_suf
 
 RECENT_DAYS = 3
 MAX_PREFERENCES, PREFERENCE_BYTES = 30, 3_000
+MANY_PROJECTS = 4
+"""From here on more projects do not change the order, so that one more session does not reshuffle the list."""
+
 MAX_TIPS, TIP_BYTES = 15, 1_600
 _PROFILE_START = "Works on "
 _MAX_NAMES = 40
@@ -68,7 +71,6 @@ class _Line:
 
     text: str
     projects: tuple[str, ...]
-    weight: int
     order: int
     said: str = ""
 
@@ -169,7 +171,7 @@ def _profile(groups: Sequence[Group]) -> list[str]:
 
 
 def _collect(groups: Sequence[Group], sections: tuple[str, ...]) -> list[_Line]:
-    """Return statements, those of many projects and many sessions first; superseded ones are left out."""
+    """Return statements, those of many projects first, then as the blocks stand; superseded ones are left out."""
     found: dict[tuple[str, ...], list[tuple[Statement, _Line]]] = {}
     order = 0
     for group in groups:
@@ -180,7 +182,7 @@ def _collect(groups: Sequence[Group], sections: tuple[str, ...]) -> list[_Line]:
                 order += 1
                 _merge_line(found, item, group, order)
     lines = [line for entries in found.values() for _, line in entries]
-    return sorted(lines, key=lambda line: (-_rank(line), -len(line.projects), -line.weight, line.order))
+    return sorted(lines, key=lambda line: (-_rank(line), -min(len(line.projects), MANY_PROJECTS), line.order))
 
 
 def _rank(line: _Line) -> int:
@@ -190,15 +192,15 @@ def _rank(line: _Line) -> int:
 def _merge_line(
     found: dict[tuple[str, ...], list[tuple[Statement, _Line]]], item: Bullet, group: Group, order: int
 ) -> None:
-    text, weight = without_suffix(item.text), max(len(item.tasks), 1)
+    text = without_suffix(item.text)
     statement = Statement(text)
     entries = found.setdefault(statement.key, [])
     for index, (other, line) in enumerate(entries):
         if same(statement, other):
             projects = tuple(dict.fromkeys((*line.projects, group.title)))
-            entries[index] = (other, replace(line, projects=projects, weight=line.weight + weight))
+            entries[index] = (other, replace(line, projects=projects))
             return
-    entries.append((statement, _Line(text, (group.title,), weight, order, _said(item.text))))
+    entries.append((statement, _Line(text, (group.title,), order, _said(item.text))))
 
 
 def _said(text: str) -> str:
