@@ -346,7 +346,7 @@ no|nunca|jamás|evita|por favor no|prohibido|nada de|no me|no lo
 
 # Verbs of lasting conduct: with a bare object they state a habit ("use tabs", "keep commits small").
 _HABIT_VERBS = """
-use|keep|prefer|follow|stick|name|prefix|write|tag|ask|answer|reply|respond|put|format|sort|log|run|commit|call
+use|keep|prefer|follow|stick|name|prefix|write|tag|ask|answer|reply|respond|put|format|sort|log|commit|call
 treat|stay|quote
 store|test|document|pin|branch|squash|rebase|sign|cite|round|round-trip|wrap|indent|spell|address|explain|report
 start|target|go

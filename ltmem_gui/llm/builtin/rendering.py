@@ -18,6 +18,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ltmem_gui.domain.citations import defuse
 from ltmem_gui.domain.extraction import Candidate, ExtractionInput
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.llm.builtin.lexicon import phrases
@@ -76,7 +77,7 @@ def title_of(message: str) -> str:
     """Return the first words of a request, without what was pasted into it."""
     own = own_words(message).strip() or message
     first = re.split(r"(?<=[.!?。！？])\s|\n", own.strip(), maxsplit=1)[0]
-    return one_line(first.strip(" #-*:"), MAX_TITLE) or "untitled request"
+    return _line(first.strip(" #-*:"), MAX_TITLE) or "untitled request"
 
 
 def raw_memory(request: ExtractionInput, tasks: Sequence[TaskNotes]) -> str:
@@ -88,7 +89,7 @@ def raw_memory(request: ExtractionInput, tasks: Sequence[TaskNotes]) -> str:
         f"task: {tasks[0].title}",
         f"task_group: {group}",
         f"task_outcome: {_overall(tasks)}",
-        f"cwd: {one_line(request.cwd, 400) or 'unknown'}",
+        f"cwd: {_line(request.cwd, 400) or 'unknown'}",
         f"keywords: {', '.join(keywords(request, tasks))}",
         "---",
     ]
@@ -106,17 +107,17 @@ def raw_memory(request: ExtractionInput, tasks: Sequence[TaskNotes]) -> str:
     for task in tasks:
         for number, note in enumerate(task.notes, task.first):
             lines.append(f"{_place(request, note)} |note=[c{number} {note.candidate.kind}]")
-    lines += ["</citation_entries>", "<rollout_ids>", request.thread_id, "</rollout_ids>"]
+    lines += ["</citation_entries>", "<rollout_ids>", _line(request.thread_id, 200), "</rollout_ids>"]
     return "\n".join(lines) + "\n"
 
 
 def rollout_summary(request: ExtractionInput, tasks: Sequence[TaskNotes]) -> str:
     """Return the summary of a rollout that has something to remember."""
-    branch = f", branch {one_line(request.git_branch, 80)}" if request.git_branch else ""
+    branch = f", branch {_line(request.git_branch, 80)}" if request.git_branch else ""
     lines = [
         f"# {tasks[0].title}",
         "",
-        f"Rollout context: {request.agent} in {one_line(request.cwd, 400) or 'unknown'}{branch}",
+        f"Rollout context: {request.agent} in {_line(request.cwd, 400) or 'unknown'}{branch}",
     ]
     for number, task in enumerate(tasks, 1):
         lines += ["", f"## Task {number}: {task.title}", f"Outcome: {task.outcome}"]
@@ -148,7 +149,7 @@ def slug_of(request: ExtractionInput, tasks: Sequence[TaskNotes]) -> str:
 def group_of(request: ExtractionInput) -> str:
     """Return the project: the last part of the working directory."""
     parts = [part for part in re.split(r"[\\/]+", request.cwd.strip()) if part]
-    return one_line(parts[-1], MAX_TITLE) if parts else "unknown"
+    return _line(parts[-1], MAX_TITLE) if parts else "unknown"
 
 
 def keywords(request: ExtractionInput, tasks: Sequence[TaskNotes]) -> list[str]:
@@ -159,7 +160,7 @@ def keywords(request: ExtractionInput, tasks: Sequence[TaskNotes]) -> list[str]:
             found += [m[1] or m[2] for m in _TERM.finditer(note.candidate.text)]
     found += [word for word in _WORDS.findall(tasks[0].title.lower()) if word not in _STOP and len(word) > 2]
     unique: list[str] = []
-    for term in (one_line(term, 40).replace(",", " ").strip(" .") for term in found):
+    for term in (_line(term, 40).replace(",", " ").strip(" .") for term in found):
         if term and "REDACTED" not in term.upper() and term.lower() not in (u.lower() for u in unique):
             unique.append(term)
     return unique[:MAX_KEYWORDS]
@@ -182,9 +183,14 @@ def _bullet(note: Noted, section: str, group: str) -> str:
 
 
 def _quoted(note: Noted) -> str:
-    text = one_line(note.candidate.text, MAX_TEXT)
+    text = _line(note.candidate.text, MAX_TEXT)
     return text if note.candidate.kind == "failure-fix" else f'"{text}"'
 
 
 def _place(request: ExtractionInput, note: Noted) -> str:
-    return f"rollout:{request.thread_id}:{note.start}-{max(note.start, note.end)}"
+    return f"rollout:{_line(request.thread_id, 200)}:{note.start}-{max(note.start, note.end)}"
+
+
+def _line(text: str, limit: int) -> str:
+    """Put hostile text on one line that can open or close no citation block."""
+    return defuse(one_line(text, limit))

@@ -191,8 +191,12 @@ def kind_of(features: frozenset[str]) -> str:
         return "preference"
     if "correction" in features and features & {"negation", "instead", "general", "deontic", "stative", "copula"}:
         return "correction"
-    if features & {"general", "negation", "habit", "deontic", "limit"}:
-        return "constraint" if features & {"deontic", "limit", "negation"} else "preference"
+    if features & {"negation", "habit", "directive", "conduct"}:
+        return "preference"
+    if features & {"deontic", "limit", "conditional"}:
+        return "constraint"
+    if "general" in features:
+        return "preference"
     if features & {"decision"}:
         return "decision"
     return "fact"
