@@ -15,12 +15,12 @@ from ltmem_gui.domain.secrets import SecretFinding
 
 _STOP: Final = r"\s\"'`<>\\\x00\x1b\u2e80-\u9fff\uff00-\uffef"
 _AUTHORITY: Final = re.compile(rf"([^{_STOP}/@:?#,]{{0,128}})(?::([^{_STOP}]{{1,512}}?))?@(?=[\w\[{{$(%*.-])")
-_GREEDY: Final = re.compile(rf"([^{_STOP}/@:?#]{{0,128}}):([^{_STOP}/]{{1,512}})@(?=[\w\[{{$(%*.-])")
+_GREEDY: Final = re.compile(rf"([^{_STOP}/:?#]{{0,128}}):([^{_STOP}/]{{1,512}})@(?=[\w\[{{$(%*.-])")
 _DEFAULT_LOGINS: Final = frozenset(
     ("password", "passwd", "pass", "pwd", "secret", "token", "user", "username", "x-oauth-basic")
 )
 _TEMPLATE: Final = re.compile(r"[\[{<(]|\$[{(A-Z]|%[({]|\*+$")
-_PARAMETER: Final = re.compile(rf"[?&;#]([A-Za-z][\w.\-\[\]]{{0,48}})=([^&#;{_STOP}]{{6,2048}})")
+_PARAMETER: Final = re.compile(rf"[?&;#]([A-Za-z][\w.\-\[\]]{{0,48}})=([^&#;?{_STOP}]{{6,2048}})")
 _SIGNATURES: Final = word_set(
     """
     sig signature x-amz-signature x-goog-signature x-amz-security-token x-oss-signature googleaccessid hmac
@@ -83,7 +83,12 @@ def _userinfo(text: str, at: int) -> Iterator[SecretFinding]:
         return
     if looks_random(user, 20) and not is_dummy(user):
         yield SecretFinding(match.start(1), match.end(1), kinds.URL_PASSWORD, kinds.LAYER)
-    if is_dummy(password) or password == user or password.lower() in _DEFAULT_LOGINS or _TEMPLATE.match(password):
+    if (
+        is_dummy(password)
+        or (password == user and not looks_random(user, 12))
+        or password.lower() in _DEFAULT_LOGINS
+        or _TEMPLATE.match(password)
+    ):
         return
     if password.isdigit() and len(password) <= 5 and not user:
         return
@@ -135,8 +140,8 @@ def _authorization(text: str, at: int) -> Iterator[SecretFinding]:
     scheme = (match.group("scheme") or "").strip().lower()
     start = match.start("value")
     value = match.group("value").rstrip(".:)]}")
-    for field in _CREDENTIAL_FIELDS.finditer(text, start, min(len(text), start + 1500, _line_end(text, start))):
-        if scheme in ("digest", "oauth") or scheme.startswith(("aws4", "goog4", "hmac", "sharedkey")):
+    if scheme in ("digest", "oauth") or scheme.startswith(("aws4", "goog4", "hmac", "sharedkey")):
+        for field in _CREDENTIAL_FIELDS.finditer(text, start, min(len(text), start + 1500, _line_end(text, start))):
             yield SecretFinding(field.start(1), field.end(1), kinds.AUTH_HEADER, kinds.LAYER)
     if is_dummy(value) or is_reference(value) or "=" in value.rstrip("=")[:24]:
         return

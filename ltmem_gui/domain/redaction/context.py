@@ -22,23 +22,30 @@ from ltmem_gui.domain.secrets import SecretFinding
 
 _NAME: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 _LONGEST_NAME: Final = 64
+_GAP: Final = r"(?:[ \t]|\\t|(?:\x1b|\\u001[bB]|\\x1[bB]|\\033|\\e)\[[\d;]*[A-Za-z])"
 _AFTER: Final = re.compile(
-    r"""
-    (?P<quote>\\*["'`]|&quot;|&\#39;|\*\*|__)?
+    rf"""
+    (?P<quote>\\*["'`]|&quot;|&\#39;|\*\*|__|\\u0022)?
     (?P<bracket>\s?[\])])?
-    (?P<type>\s{0,4}:\s{0,4}[A-Za-z_][\w.\[\], |<>?]{0,48}?(?=\s{0,4}=\s{0,4}[^\s=]))?
-    (?:\s{0,24}(?P<sep>=>|:=|\?=|\|\|=|===?|!==?|=|::?|：|->|→|<-|\||,|>|\()|(?P<blank>\s{1,4}))
-    (?:\*\*|__)?(?P<space>[ \t]{0,24})
+    (?:\s?[\[(（][\w\ ,.'/-]{{1,32}}[\])）](?=\s?[:=：]))?
+    (?P<type>\s{{0,4}}:\s{{0,4}}[A-Za-z_][\w.\[\],\ |<>?]{{0,48}}?(?=\s{{0,4}}=\s{{0,4}}[^\s=]))?
+    (?:(?:{_GAP}|[\n\r\f\v]){{0,24}}(?P<sep>=>|:=|\?=|\|\|=|===?|!==?|=|::?|：|->|→|<-|\||,|>|\()|(?P<blank>\s{{1,4}}))
+    (?:\*\*|__)?(?P<space>{_GAP}{{0,24}})
     """,
     re.VERBOSE,
 )
+_IN_TAG: Final = re.compile(r"<(?:[A-Za-z][\w.-]{0,10}:)?\Z")
+_TAG: Final = re.compile(r"(?:\s[^<>\n]{0,160})?>")
 _SCHEME: Final = re.compile(
     r"(?i)(?:bearer|basic|token|apikey|api-key|bot|digest|negotiate|ssws|key|oauth)[ ]+(?=[^\s=:])"
 )
 _NEXT_LINE: Final = re.compile(r"(?:\\?\r?\n|\\r\\n|\\n)[ \t]{0,40}(?=\\*[\"'])|(?:[>|][+-]?)\r?\n[ \t]{1,40}(?=\S)")
 _ENV_LINE: Final = re.compile(r"(?:^|[\n\r\"'`]|\\n|-e |--env |--set |ENV |export |setx? |\bARG |[+\-] ?|\$ )\s*\Z")
-_DIRECTIVE: Final = re.compile(r"(?:(?<![\w-])--?|(?:^|\s)(?:ENV|ARG|setx|set|export|config set)\s+)(?:[\w.-]{0,8})\Z")
+_DIRECTIVE: Final = re.compile(
+    r"(?:(?<![\w-])--?|(?:^|\s)(?:ENV|ARG|setx|set(?: -\w+)?|export|config set)\s+)(?:[\w.-]{0,8})\Z"
+)
 _APART: Final = re.compile(r"(?i)(?<![\w-])(api|access|secret|auth|private|client|bot|signing|license|encryption)[ ]\Z")
+_AUTH_PAIR: Final = re.compile(r"\s?=?\s?\(\s*[\"'][^\"'\n]{0,64}[\"']\s*,\s*[\"']([^\"'\n]{4,128})[\"']")
 _SHELL_NAME: Final = re.compile(r"[A-Z][A-Z0-9_]*\Z")
 
 
@@ -50,6 +57,10 @@ def assignment_findings(document: Document) -> Iterator[SecretFinding]:
         for at in document.places(stem):
             end = _name_end(text, at + len(stem))
             if end in done:
+                continue
+            if stem == "auth" and (pair := _pair_of_auth(text, end)) is not None:
+                done.add(end)
+                yield pair
                 continue
             after = _AFTER.match(text, end)
             if after is None:
@@ -82,6 +93,8 @@ def _judge(text: str, span: tuple[int, int], name: str, after: re.Match[str], ki
     separator = after.group("sep")
     position = after.end()
     before = text[max(0, span[0] - 12) : span[0]]
+    if _IN_TAG.search(before) is not None and (tag := _TAG.match(text, span[1])) is not None:
+        return _element(text, tag.end(), kind, name, before)
     if separator is None:
         return _directive(text, position, kind, name, before, flag=text.startswith("-", span[0]))
     if separator == ":" and (before.endswith(":") or before.rstrip(_NAME).endswith("//")):
@@ -93,18 +106,23 @@ def _judge(text: str, span: tuple[int, int], name: str, after: re.Match[str], ki
         return _finding(text, literal, kind, name) if literal is not None else None
     if separator in (",", "(", "==", "===", "!=", "!=="):
         literal = read_literal(text, position)
-        if literal is None or not literal.quoted or (separator == "," and after.group("quote") is None):
+        bare_key = after.group("quote") is None and not before.endswith(":")
+        if literal is None or not literal.quoted or (separator == "," and bare_key):
             return None
-        return _finding(text, literal, kind, name, strict=separator == "," or kind != kinds.PASSWORD)
+        return _finding(text, literal, kind, name, strict=kind != kinds.PASSWORD)
     return _assigned(text, after, kind, name, before)
 
 
 def _directive(text: str, position: int, kind: str, name: str, before: str, *, flag: bool) -> SecretFinding | None:
     """Judge `--token v`, `ENV TOKEN v`, `setx TOKEN v`: only a blank between name and value."""
-    if not (flag or _DIRECTIVE.search(before)) or kind == LOOSE:
+    literal = read_literal(text, position, line=True) if kind != LOOSE else None
+    if literal is None:
         return None
-    literal = read_literal(text, position, line=True)
-    return _finding(text, literal, kind, name, shell=True) if literal is not None else None
+    if flag or _DIRECTIVE.search(before):
+        return _finding(text, literal, kind, name, shell=True)
+    value = text[literal.start : literal.end]
+    made = "_" in name and looks_random(value, 20) and sum(char.isdigit() for char in value) >= 2
+    return _finding(text, literal, kind, name, strict=True) if made else None
 
 
 def _assigned(text: str, after: re.Match[str], kind: str, name: str, before: str) -> SecretFinding | None:
@@ -129,6 +147,14 @@ def _assigned(text: str, after: re.Match[str], kind: str, name: str, before: str
         quote = Literal(quote.start, quote.start + cut.start(), "") if cut is not None else quote
     shell = line and _SHELL_NAME.match(name.rpartition(".")[2]) is not None
     return _finding(text, quote, kind, name, shell=shell)
+
+
+def _pair_of_auth(text: str, end: int) -> SecretFinding | None:
+    """Judge `auth=("user", "password")` and `HTTPBasicAuth("user", "password")`."""
+    match = _AUTH_PAIR.match(text, end)
+    if match is None or not acceptable(match.group(1), kinds.PASSWORD, "password", quoted=True):
+        return None
+    return SecretFinding(*match.span(1), kinds.PASSWORD, kinds.LAYER)
 
 
 def _element(text: str, position: int, kind: str, name: str, before: str) -> SecretFinding | None:

@@ -23,6 +23,7 @@ Engine = Callable[[str], Iterable[SecretFinding]]
 
 DEFAULT_POLICY: Final = RedactionPolicy()
 _WHOLE_LINES: Final = frozenset((kinds.AUTH_HEADER, kinds.URL_PASSWORD))
+_SHORTEST_TEXT: Final = 8
 _MOST_PASSES: Final = 6
 _USERINFO: Final = re.compile(r"://[^\s/@]*:([^\s@]+)@")
 
@@ -53,10 +54,11 @@ def find_secrets(
     text: str, *, engine: Engine | None, known: Sequence[str], policy: RedactionPolicy
 ) -> tuple[SecretFinding, ...]:
     """Return merged findings of one pass, in order; those that touch a placeholder are left out."""
-    if not text:
-        return ()
-    ours = layer_findings(text)
-    theirs = _filtered(text, engine(text), ours) if engine is not None else []
+    ours: list[SecretFinding] = []
+    theirs: list[SecretFinding] = []
+    if len(text) >= _SHORTEST_TEXT:
+        ours = layer_findings(text)
+        theirs = _filtered(text, engine(text), ours) if engine is not None else []
     extra = [
         SecretFinding(start, end, kinds.CUSTOM, kinds.LAYER)
         for pattern in policy.extra

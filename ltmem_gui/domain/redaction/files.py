@@ -36,33 +36,39 @@ _SHORT_FLAGS: Final = (
     ("unzip", re.compile(r"unzip\s+-P\s*")),
     ("zip", re.compile(r"zip\s+(?:-\w+\s+)*-P\s*")),
     ("7z", re.compile(r"7z\w*\s[^\n|;]{0,120}?-p(?=[^\s-])")),
-    ("openssl", re.compile(r"-pass(?:in|out)?\s+pass:")),
-    ("keytool", re.compile(r"-(?:store|key)pass\s+(?:pass:)?")),
+    ("-pass", re.compile(r"-pass(?:in|out)?\s+pass:")),
+    ("-storepass", re.compile(r"-storepass\s+(?:pass:)?")),
+    ("-keypass", re.compile(r"-keypass\s+(?:pass:)?")),
     ("net use", re.compile(r"net use\s+\S+(?:\s+\\\\\S+)?\s+(?=\S+\s+/user)")),
-    ("xfreerdp", re.compile(r"/p:")),
+    ("/p:", re.compile(r"/p:(?=\S)")),
     ("identified", re.compile(r"(?i)identified\s+(?:with\s+\S+\s+)?by\s+(?:password\s+)?(?=['\"])")),
     ("password", re.compile(r"(?i)password\s+(?=\\*['\"])")),
-    ("chpasswd", re.compile(r"(?:\s|['\"])\w+:(?=\S+['\"]?\s*\|\s*(?:sudo )?chpasswd)")),
     ("aws configure set", re.compile(r"aws configure set\s+aws_(?:secret_access_key|session_token)\s+")),
     ("secret set", re.compile(r"secret set\s+\w+[^\n|;]{0,60}?(?:-b|--body)[ =]")),
     ("git config", re.compile(r"git config[^\n|;]{0,60}(?:token|password|secret|extraheader)\s+")),
-    ("requirepass", re.compile(r"(?:requirepass|masterauth)\s+")),
+    ("requirepass", re.compile(r"requirepass\s+")),
+    ("masterauth", re.compile(r"masterauth\s+")),
     ("rabbitmqctl", re.compile(r"rabbitmqctl\s+(?:add_user|change_password)\s+\S+\s+")),
     ("set-password", re.compile(r"set-password[^\n|;]{0,40}\s")),
-    ("asplaintext", re.compile(r"(?i)ConvertTo-SecureString\s+(?:-String\s+)?(?=['\"])")),
-    ("password-stdin", re.compile(r"(?:echo|printf)\s+(?:-n\s+)?(?:'%s'\s+)?(?=\S+\s*\|[^\n]*password-stdin)")),
-    ("sudo -s", re.compile(r"echo\s+(?:-n\s+)?(?=\S+\s*\|\s*sudo -S)")),
+    ("convertto-securestring", re.compile(r"(?i)ConvertTo-SecureString\s+(?:-String\s+)?(?=['\"])")),
+)
+_LOOKING_BACK: Final = (
+    ("| chpasswd", re.compile(r"(?:\s|['\"])\w+:(?=\S+['\"]?\s*\Z)")),
+    ("| sudo chpasswd", re.compile(r"(?:\s|['\"])\w+:(?=\S+['\"]?\s*\Z)")),
+    ("| sudo -s", re.compile(r"echo\s+(?:-n\s+)?(?=\S+\s*\Z)")),
+    ("password-stdin", re.compile(r"(?:echo|printf)\s+(?:-n\s+)?(?:'%s'\s+)?(?=\S+\s*\|[^\n|]*\Z)")),
 )
 _NETRC: Final = re.compile(
     r"(?:machine\s+\S+|\bdefault|\blogin\s+\S+)(?:\s+(?:login|account|user)\s+\S+)*\s+(?:password|passwd)\s+"
 )
 _PORT: Final = re.compile(r":(?:\d{4,5}|\*):")
+_AFTER_PORT: Final = re.compile(r":[\d*]+:(?:[\w.*@-]|\\:)+:(?:[\w.*@-]|\\:)+:[^\s:]")
 _PGPASS: Final = re.compile(
     r"[\w.*/\[\]-]+:(?:\d{4,5}|\*):(?:[\w.*-]|\\:)+:(?:[\w.*@-]|\\:)+:((?:[^\s\"'`\\:]|\\[:\\])+)(?=[\s\"'`\\|]|$)"
 )
 _PAIR: Final = re.compile(
-    r"(?i)(?P<q>\\*[\"']?)(?:name|key|id|field|header|env|variable)(?P=q)\s{0,4}[:=]\s{0,4}(?P<q2>\\*[\"']?)(?P<name>[\w.-]{2,64})(?P=q2)"
-    r"(?:,|;)?(?:\s|\\n){0,40}(?:\\*[\"'])?(?:value|val|data|content|secret|default)(?:\\*[\"'])?\s{0,4}[:=]\s{0,4}"
+    r"(?i)(?P<q>\\*[\"']?)(?:name|key|id|field|header|env|variable|type)(?P=q)\s{0,4}[:=]\s{0,4}(?P<q2>\\*[\"']?)(?P<name>[\w.-]{2,64})(?P=q2)"
+    r"(?:[,;][^{}\[\]<>]{0,60}?)?(?:\s|\\n|,){0,40}(?:\\*[\"'])?(?:value|val|data|content|default)(?:\\*[\"'])?\s{0,4}[:=]\s{0,4}"
 )
 _ASSIGNS: Final = re.compile(r"(?:\\*[\"'])?\s{0,4}[:=]")
 _K8S: Final = re.compile(r"kind:\s*[\"']?Secret\b|\"kind\":\s*\"Secret\"|kind:\s*SealedSecret")
@@ -71,7 +77,7 @@ _DATA: Final = re.compile(r"(?:^|\n|\\n)(?:stringData|data):")
 _DOCKER_AUTH: Final = re.compile(
     r"(?:auth|identitytoken|registrytoken)(\\*\")\s{0,4}:\s{0,4}\1([A-Za-z0-9+/=_.-]{8,})(?=\1)"
 )
-_NPM_AUTH: Final = re.compile(r"_auth\s{0,2}=\s{0,2}\"?([A-Za-z0-9+/]{8,}={0,2})")
+_NPM_AUTH: Final = re.compile(r"_auth\s{0,2}=\s{0,2}\"?([A-Za-z0-9+/]{8,}={0,2})(?![\w.(\[=-])")
 _KEY_DATA: Final = re.compile(r"[\w.-]+\\*[\"']?\s{0,4}[:=]\s{0,4}\\*[\"']?([A-Za-z0-9+/]{40,}={0,2})")
 _ENCODED: Final = (
     ('auth"', _DOCKER_AUTH, kinds.SECRET),
@@ -103,17 +109,25 @@ def file_findings(document: Document) -> Iterator[SecretFinding]:
     for anchor, pattern, kind in _ENCODED:
         for at in occurrences(text, anchor):
             match = pattern.match(text, at)
-            if match is not None and not is_dummy(match.group(match.lastindex or 0)):
-                yield SecretFinding(*match.span(match.lastindex or 0), kind, kinds.LAYER)
+            if match is None:
+                continue
+            group = match.lastindex or 0
+            if not is_dummy(match.group(group)) and looks_random(match.group(group), 8):
+                yield SecretFinding(*match.span(group), kind, kinds.LAYER)
 
 
 def _pgpass(text: str) -> Iterator[SecretFinding]:
+    tried = -1
     for at, _ in windows(text, _PORT):
+        if _AFTER_PORT.match(text, at) is None:
+            continue
         line = max(text.rfind(mark, max(0, at - 256), at) for mark in "\n\r\"'`| ") + 1
-        for start in (line, text.rfind("\\n", line, at) + 2):
-            match = _PGPASS.match(text, start, at + 600) if start <= at else None
-            if match is not None and _pgpass_value(match.group(1)):
-                yield SecretFinding(match.start(1), match.end(1), kinds.PASSWORD, kinds.LAYER)
+        escaped = text.rfind("\\n", line, at)
+        start = line if escaped < 0 else escaped + 2
+        match = _PGPASS.match(text, start, at + 600) if start != tried else None
+        tried = start
+        if match is not None and _pgpass_value(match.group(1)):
+            yield SecretFinding(match.start(1), match.end(1), kinds.PASSWORD, kinds.LAYER)
 
 
 def _pgpass_value(value: str) -> bool:
@@ -147,9 +161,14 @@ def _commands(document: Document) -> Iterator[SecretFinding]:
     text = document.text
     for marker, pattern in _SHORT_FLAGS:
         for at in document.places(marker):
-            match = pattern.search(text, max(0, at - 120), at + 300)
-            if match is not None and match.start() <= at + len(marker):
+            match = pattern.match(text, at, at + 300)
+            if match is not None:
                 yield from _weak(text, match.end(), sure=marker not in ("identified", "password"))
+    for marker, pattern in _LOOKING_BACK:
+        for at in document.places(marker):
+            match = pattern.search(text, max(0, at - 120), at)
+            if match is not None:
+                yield from _weak(text, match.end())
 
 
 def _pairs(document: Document) -> Iterator[SecretFinding]:
@@ -176,10 +195,13 @@ def _pairs(document: Document) -> Iterator[SecretFinding]:
 def _kubernetes(text: str) -> Iterator[SecretFinding]:
     if "Secret" not in text or "data" not in text:
         return
+    reached = 0
     for start, _ in windows(text, _K8S):
-        for data in _DATA.finditer(text, max(0, start - 4000), start + 4000):
-            position = data.end()
-            while (line := _K8S_LINE.match(text, position)) is not None:
+        for data in _DATA.finditer(text, max(reached, start - 4000), start + 4000):
+            if data.start() < reached:
+                continue
+            reached = data.end()
+            while (line := _K8S_LINE.match(text, reached)) is not None:
                 if not is_dummy(line.group(2)) and len(line.group(2)) % 4 == 0:
                     yield SecretFinding(line.start(2), line.end(2), kinds.SECRET, kinds.LAYER)
-                position = line.end()
+                reached = line.end()

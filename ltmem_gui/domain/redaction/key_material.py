@@ -26,6 +26,7 @@ _JWK: Final = re.compile(r"(\\*\")(?:d|p|q|dp|dq|qi|k)\1\s{0,4}:\s{0,4}\1([A-Za-
 _WIREGUARD: Final = re.compile(
     r"(?i)(?:private|preshared)_?key\\*[\"']?\s{0,4}[=:]\s{0,4}\\*[\"']?([A-Za-z0-9+/]{42,43}={1,2})"
 )
+_INSIDE: Final = re.compile(r"[A-Za-z0-9+/]\Z")
 _BASE64_PEM: Final = re.compile(r"LS0tLS1CRUdJTi[A-Za-z0-9+/_-]{30,}={0,2}")
 
 
@@ -44,7 +45,7 @@ def key_findings(document: Document) -> Iterator[SecretFinding]:
             if match is not None and not is_dummy(match.group(1)):
                 yield SecretFinding(match.start(1), match.end(1), kinds.PRIVATE_KEY, kinds.LAYER)
     for at in occurrences(text, "LS0tLS1CRUdJTi"):
-        match = _BASE64_PEM.match(text, at)
+        match = _BASE64_PEM.match(text, at) if not _INSIDE.search(text, max(0, at - 1), at) else None
         if match is not None and _decodes_to_key(match.group()):
             yield SecretFinding(match.start(), match.end(), kinds.PRIVATE_KEY, kinds.LAYER)
 
@@ -96,8 +97,10 @@ def _putty(text: str, at: int) -> Iterator[SecretFinding]:
 
 
 def _jwk(text: str) -> Iterator[SecretFinding]:
+    reached = 0
     for at in occurrences(text, '"kty'):
-        left, right = max(0, at - 3000), at + 3000
+        left, right = max(reached, at - 3000), at + 3000
+        reached = right
         for match in _JWK.finditer(text, left, right):
             yield SecretFinding(match.start(2), match.end(2), kinds.PRIVATE_KEY, kinds.LAYER)
 

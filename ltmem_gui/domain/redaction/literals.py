@@ -18,9 +18,14 @@ _OTHER_SCRIPT: Final = (
 )
 _BARE: Final = re.compile(rf"(?:[^\s\"'`<>\\\x00\x1b{_OTHER_SCRIPT}]|\\(?![nrtbfuvx\"'`/\\0\s]))+")
 _LINE: Final = re.compile(rf"(?:[^\s\"'`\\\x00\x1b{_OTHER_SCRIPT}]|\\(?![nrtbfuvx\"'`/\\0\s])|['\"`](?=[^\s,;)\]}}]))+")
+_MORE: Final = re.compile(r"[A-Za-z0-9+/_.~%-]*={0,2}")
 _CUT: Final = re.compile(
-    r"[,;&|](?=[\w.\-$\[\]]{1,48}\s?[=:]|$|\s|&|--)|[,;](?=[\[{(])|&(?:amp|quot|lt|gt|nbsp|\#\d+);|\\$|\|\||&&|\)[;,]|\*\*$|__$|\]\("
+    r"[,;&|](?=[\w.\-$\[\]]{1,48}\s?[=:]|$|\s|&|--)|;(?=[A-Za-z][\w ]{1,32}=)|[,;](?=[\[{(])"
+    r"|%(?:26|22|3[bB])|\\u00(?:26|22|3[cC])|&(?:amp|quot|lt|gt|nbsp|\#\d+);"
+    r"|\\$|\|\||&&|\)[;,]|\*\*$|__$|\]\("
 )
+_CUTTING: Final = re.compile(r"[,;&|%\\)*_\]]")
+_LONGEST_BARE: Final = 512
 _ENDS: Final = ".,;:!?"
 _PAIRS: Final = {")": "(", "]": "[", "}": "{", ">": "<", "*": "\0", "_": "\0"}
 
@@ -47,15 +52,23 @@ def read_literal(text: str, position: int, *, line: bool = False, limit: int = 8
     opening = _OPEN.match(text, position)
     if opening is not None:
         return _quoted(text, opening, limit)
-    bare = (_LINE if line else _BARE).match(text, position, position + limit)
-    if bare is None:
-        return None
-    value = bare.group()
-    cut = _CUT.search(value)
+    value = _bare(text, position, line=line, limit=limit)
+    cut = _CUT.search(value) if _CUTTING.search(value) is not None else None
     if cut is not None and not (line and cut.group() in ("&", "|", ",") and not _names_follow(value, cut.end())):
         value = value[: cut.start()]
     value = _trim(value)
     return Literal(position, position + len(value), "") if value else None
+
+
+def _bare(text: str, position: int, *, line: bool, limit: int) -> str:
+    """Return a run without blanks; beyond 512 characters it has to be one token, or `a=a=a=…` would cost its square."""
+    run = (_LINE if line else _BARE).match(text, position, position + _LONGEST_BARE)
+    if run is None:
+        return ""
+    if run.end() - position < _LONGEST_BARE:
+        return run.group()
+    more = _MORE.match(text, run.end(), position + limit)
+    return run.group() if more is None else text[position : more.end()]
 
 
 def _names_follow(value: str, position: int) -> bool:

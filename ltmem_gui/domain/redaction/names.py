@@ -133,7 +133,9 @@ def _by_tail(tail: str, before: str, name: str) -> str | None:
         if tail in ("pass", "pin", "pw") and not before and "-" not in name:
             return kinds.PASSWORD if tail != "pin" and name.islower() else None
         return kinds.PASSWORD
-    if tail in _TOKEN_WORDS:
+    if tail.endswith(("password", "passwd", "passphrase")):
+        return kinds.PASSWORD
+    if tail in _TOKEN_WORDS or (tail.endswith("token") and len(tail) > 5):
         return kinds.TOKEN if tail != "pat" or before else None
     if tail in _SECRET_WORDS:
         return kinds.SECRET if tail != "seed" or before in ("wallet", "hd", "master", "secret") else None

@@ -16,12 +16,14 @@ from ltmem_gui.domain.secrets import SecretFinding
 _LINK: Final = (
     r"(?:\s*(?:=|:|：|->|→|—|–)\s*"
     r"|\s+(?:has been (?:changed|set|reset) to|(?:was |is )?(?:changed|set|reset|rotated|updated) to"
-    r"|is now|still is|should be|is|was|are|equals|to|be|remains|called|reads)[: ]\s*)"
+    r"|is now|still is|should be|will be|is|was|are|equals|to|be|remains|called|reads)[: ]\s*)"
 )
 _WORD: Final = re.compile(
-    r"(?i)(?P<name>pass(?:word|phrase|code|wd)?|pwd|pw|secret(?: key)?|token"
+    r"(?i)(?P<name>pass(?:word|[ -]?phrase|code|wd)?|pwd|pw|secret(?: key)?|token"
     r"|(?:api|access|auth|private|secret|signing|encryption|license)[ -]key|credentials?|login|pin(?: code)?|key)s?"
-    r"(?:\s+(?:for|of|to|on|in|at|from|we use|i use|there|used|here|we used|in use)(?:\s+[\w.@/`'-]{1,32}){0,5}?)?"
+    r"(?:\s+(?:for|of|to|on|in|at|from|we use|i use|there|used|here|we used|in use|i used|that works|i set|they use"
+    r"|which works)(?:\s+[\w.@/`'-]{1,32}){0,5}?)?"
+    r"(?:\s?[(（][^()（）\n]{1,32}[)）])?"
     rf"{_LINK}"
 )
 _DIRECT: Final = re.compile(
@@ -32,8 +34,8 @@ _REVERSE: Final = re.compile(
     r"(?:password|passphrase|passcode|api key|api token|access token|secret|token|secret key|pwd)\b"
 )
 _FOREIGN: Final = re.compile(
-    r"(?i)\w+(?: de passe| khẩu| المرور)?(?:[^\n:：=]{0,12}?)"
-    r"(?:\s*(?:[:：=是为は]|->|→)\s*|\s+(?:ist|es|é|est|è|is|jest|är|er|on|lautet)\s+|\s+)"
+    r"(?i)[^\n:：=]{0,12}?"
+    r"(?:\s*(?:[是为は]?\s*[:：=]|[是为は]|->|→)\s*|\s+(?:ist|es|é|est|è|is|jest|är|er|on|lautet)\s+|\s+)"
 )
 _FOREIGN_STEMS: Final = (
     *word_set(
@@ -46,9 +48,13 @@ _FOREIGN_STEMS: Final = (
     "mật khẩu",
     "كلمة المرور",
 )
+_QUALIFIED: Final = re.compile(r"(?i)(?:api|access|auth|private|secret|signing|license|encryption)[ -]\Z")
+_WORD_AND_NUMBER: Final = re.compile(r"[A-Za-z]{4,}\d{3,}|[a-z0-9]{8,}")
+_WITH_SYMBOL: Final = re.compile(r"(?=[^\d]*\d)[A-Za-z][A-Za-z0-9]*[!@#$%^&*][A-Za-z0-9!@#$%^&*]{2,}")
+_COMMON_NUMBERED: Final = re.compile(r"(?i)(?:[a-z]+20\d\d|utf\d.*|[a-z]+|\d+|(?:sha|md|rfc|iso|cve|pr|issue)-?\d+)$")
 _LOGIN: Final = re.compile(
-    r"(?i)(?:log(?:ged)?[ -]?in|sign(?:ed)? in|credentials?|creds?|account|user(?:name)?)\b[^\n]{0,24}?[\s:=(`\"']"
-    r"([\w.@+-]{2,40})\s?[/:]\s?([^\s\"'`,;)/?]{6,64})"
+    r"(?i)(?:log(?:ged)?[ -]?in|sign(?:ed)? in|credentials?|creds?|account|user(?:name)?)\b[^\n]{0,24}?[ :=(`\"']"
+    r"([\w.@+-]{2,40}) ?[/:] ?([^\s\"'`,;)/?]{6,64})"
 )
 _STEMS: Final = (
     "passw",
@@ -78,7 +84,7 @@ def prose_findings(document: Document) -> Iterator[SecretFinding]:
             yield from _before(text, document.low, at)
     for stem in _FOREIGN_STEMS:
         for at in document.places(stem):
-            match = _FOREIGN.match(text, at, at + 60)
+            match = _FOREIGN.match(text, at + len(stem), at + len(stem) + 40)
             if match is not None:
                 yield from _judge(text, match.end(), kinds.PASSWORD)
     for stem in ("log", "sign", "cred", "user", "account"):
@@ -89,22 +95,8 @@ def prose_findings(document: Document) -> Iterator[SecretFinding]:
 def _after(text: str, at: int, done: set[int]) -> Iterator[SecretFinding]:
     while at < len(text) and text[at] == " ":
         at += 1
-    start = at
-    for words in (
-        "api ",
-        "api-",
-        "access ",
-        "access-",
-        "auth ",
-        "private ",
-        "secret ",
-        "signing ",
-        "license ",
-        "encryption ",
-    ):
-        if text[max(0, at - len(words)) : at].lower() == words:
-            start = at - len(words)
-            break
+    qualified = _QUALIFIED.search(text, max(0, at - 12), at) if text[at : at + 3].lower() == "key" else None
+    start = qualified.start() if qualified is not None else at
     if start and (text[start - 1].isalnum() or text[start - 1] in "_-./$"):
         return
     match = _WORD.match(text, start, at + 260)
@@ -144,8 +136,14 @@ def prose_value(value: str, kind: str, *, direct: bool) -> bool:
     """Tell whether the word after "is" is a secret; `direct` when no linking word stands before it."""
     if len(value) < 6 or len(value) > 512 or is_dummy(value) or is_reference(value) or " " in value:
         return False
+    if kind == kinds.PASSWORD and direct and len(value) >= 7 and _WORD_AND_NUMBER.fullmatch(value):
+        return not _COMMON_NUMBERED.match(value)
+    if kind == kinds.PASSWORD and direct and len(value) >= 8 and _WITH_SYMBOL.fullmatch(value):
+        return True
     if kind != kinds.PASSWORD or direct:
-        return looks_random(value, 12) and (any(c.isdigit() for c in value) or looks_random(value, 20))
+        return looks_random(value, 10 if kind == kinds.PASSWORD else 12) and (
+            any(c.isdigit() for c in value) or looks_random(value, 20)
+        )
     marked = any(c.isdigit() or c in "!@#$%^&*+?" for c in value)
     return password_like(value, quoted=False) and (marked or looks_random(value, 10))
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from ltmem_gui.domain.redaction.words import word_set
 
+_JUDGED: Final = 256
 _DUMMY_WORDS: Final = word_set(
     """
     password passwd passwort pass pwd pw secret secrets token tokens key apikey api_key api-key none null nil
@@ -113,9 +114,13 @@ _COMMON_TECH: Final = re.compile(
 )
 
 
-@lru_cache(maxsize=8192)
 def is_dummy(value: str) -> bool:
-    """Tell whether a value is a placeholder, a template or a mask and no secret at all."""
+    """Tell whether a value is a placeholder, a template or a mask; its first 256 characters tell."""
+    return _is_dummy(value[:_JUDGED])
+
+
+@lru_cache(maxsize=8192)
+def _is_dummy(value: str) -> bool:
     stripped = value.strip().strip("\"'`")
     low = stripped.lower()
     if len(stripped) < 4 or low in _DUMMY_WORDS or low.rstrip("0123456789!.") in _DUMMY_WORDS:
@@ -129,9 +134,13 @@ def is_dummy(value: str) -> bool:
     return len(stripped) < 200 and len(set(low)) <= max(2, min(4, len(low) // 4))
 
 
-@lru_cache(maxsize=8192)
 def is_reference(value: str) -> bool:
     """Tell whether an unquoted value names something else: code, a path, an address, a version, a number."""
+    return _is_reference(value[:_JUDGED])
+
+
+@lru_cache(maxsize=8192)
+def _is_reference(value: str) -> bool:
     if _REFERENCE.match(value) is not None:
         return True
     return _REFERENCE_OF_WORDS.match(value) is not None and (random_share(value) < 0.7 or len(value) < 8)
@@ -177,9 +186,13 @@ def random_share(value: str) -> float:
     return odd / total if total else 0.0
 
 
-@lru_cache(maxsize=8192)
 def looks_random(value: str, minimum: int = 12) -> bool:
     """Tell whether a value looks made by a generator: `minimum` characters, several classes, not built of words."""
+    return _looks_random(value[:_JUDGED], minimum)
+
+
+@lru_cache(maxsize=8192)
+def _looks_random(value: str, minimum: int) -> bool:
     if len(value) < minimum:
         return False
     if _UUID.fullmatch(value):
@@ -195,7 +208,6 @@ def looks_random(value: str, minimum: int = 12) -> bool:
     return entropy(body) >= (2.5 if len(body) < 16 else 3.0)
 
 
-@lru_cache(maxsize=8192)
 def password_like(value: str, *, quoted: bool) -> bool:
     """Tell whether a value after a password's name can be one; people choose weak ones, so little is asked."""
     if len(value) < 6 or _COMMON_TECH.match(value):

@@ -191,6 +191,9 @@ MARKED: Final = (
     Marked(kinds.PAYMENT_KEY, "-X", 40, re.compile(r"FLWSECK(?:_TEST)?-[a-z0-9]{12,40}-X")),
 )
 
+_BLOB: Final = re.compile(r"[A-Za-z0-9+/]{48}\Z")
+_AWS_ID: Final = re.compile(r"[A-Z]{4}[A-Z0-9]{16}(?![A-Za-z0-9])")
+_AWS_SECRET: Final = re.compile(r"(?<![A-Za-z0-9/+=-])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=-])")
 _DISCORD: Final = re.compile(r"[MNO][A-Za-z0-9_-]{22,28}\.[A-Za-z0-9_-]{5,7}\.[A-Za-z0-9_-]{27,40}(?![A-Za-z0-9_.-])")
 _MAILGUN: Final = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![0-9a-f-])")
 _ASANA: Final = re.compile(r"(?<![\w/.])[12]/\d{12,17}(?:/\d{12,17})?:[0-9a-f]{32}(?![0-9a-f])")
@@ -201,12 +204,17 @@ _OVERLAP: Final = 1_024
 
 def vendor_findings(document: Document) -> Iterator[SecretFinding]:
     """Yield tokens that tell their maker by themselves; spans may overlap."""
+    if not document.long_words:
+        return
     text = document.text
     long_words = " ".join(document.long_words)
     for rule in PREFIXED:
         for anchor in rule.anchors:
             if anchor in long_words:
                 yield from _prefixed(text, rule, anchor)
+    for anchor in ("AKIA", "ASIA"):
+        if anchor in long_words:
+            yield from _aws_secrets(text, anchor)
     for mark in MARKED:
         if mark.mark in long_words:
             yield from _marked(text, mark)
@@ -214,6 +222,17 @@ def vendor_findings(document: Document) -> Iterator[SecretFinding]:
     for pattern, kind in _SHAPED:
         if pattern.search(longest) is not None:
             yield from _shaped(text, pattern, kind)
+
+
+def _aws_secrets(text: str, anchor: str) -> Iterator[SecretFinding]:
+    """Yield 40 characters that stand near a key id: downloads and tables name them in a heading only."""
+    for at in occurrences(text, anchor):
+        if _AWS_ID.match(text, at) is None:
+            continue
+        for match in _AWS_SECRET.finditer(text, max(0, at - 200), at + 320):
+            value = match.group()
+            if value not in (value.lower(), value.upper()) and looks_random(value, 40) and not is_dummy(value):
+                yield SecretFinding(match.start(), match.end(), kinds.AWS_KEY, kinds.LAYER)
 
 
 def _shaped(text: str, pattern: re.Pattern[str], kind: str) -> Iterator[SecretFinding]:
@@ -241,11 +260,15 @@ def windows(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int]]:
 
 
 def _prefixed(text: str, rule: Prefixed, anchor: str) -> Iterator[SecretFinding]:
+    reached = 0
     for start in occurrences(text, anchor):
+        if start < reached or not free_left(text, start, glued=not rule.strict):
+            continue
+        if rule.strict and _BLOB.match(text, max(0, start - 48), start):
+            continue
         body = start + len(anchor)
         match = rule.tail.match(text, body)
-        if not free_left(text, start, glued=not rule.strict):
-            continue
+        reached = match.end() if match is not None and not rule.strict else 0
         end = match.end() if match is not None else 0
         if match is None or (rule.size and end - body < rule.size):
             end = _wrapped(text, rule, body) or end
