@@ -13,13 +13,14 @@ from ltmem_gui.workspace import baseline, diff, layout, reader
 class MemoryFolder:
     """Implement the port `Workspace`. Stateless; any thread."""
 
-    def __init__(self, protect: Callable[[Path], object] = lambda root: None) -> None:
+    def __init__(self, protect: Callable[[Path], object] | None = None) -> None:
         """Tell `protect` of every root that is read: the program's guard watches it from then on."""
         self._protect = protect
 
     def read(self, root: Path) -> WorkspaceSnapshot:
         """Read the folder. Raises `InputError` for a symlinked or unreadable root; a missing one is `exists=False`."""
-        self._protect(root)
+        if self._protect is not None:
+            self._protect(root)
         return reader.read(root)
 
     def render_inputs(self, outputs: Sequence[StageOneOutput]) -> dict[str, bytes]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ltmem_gui.domain.canonical import content_hash
 from ltmem_gui.domain.diffing.files import file_change
-from ltmem_gui.domain.errors import InputError, StalePlan, WorkspaceMoved
+from ltmem_gui.domain.errors import InputError, WorkspaceMoved
 from ltmem_gui.domain.plan import FileChange
 from ltmem_gui.pipeline.ports import UndoOffer, WorkspaceFile, WorkspaceSnapshot
 from ltmem_gui.workspace.disk import make_private, remove_tree, replace_file, sync_folder
@@ -93,29 +93,15 @@ def undo_changes(image: UndoImage, files: Mapping[str, WorkspaceFile]) -> tuple[
     return tuple(changes)
 
 
-def require_image(home: Path, now: int) -> UndoImage:
-    """Return the image. Raises `StalePlan` when there is none any more."""
-    image = find_image(home, now)
-    if image is None:
-        raise StalePlan("there is nothing to undo: no apply in the last 24 hours", "", str(home))
-    return image
-
-
-def clear_changes(files: Mapping[str, WorkspaceFile]) -> tuple[FileChange, ...]:
-    """Return the deletion of every file: the changes of a plan whose operation is `clear`.
-
-    Links and other entries have no content to show; carrying the plan out unlinks them too, and follows none.
-    """
-    changes = (file_change(f.path, f.data, None, old_mode=f.mode) for f in files.values())
-    return tuple(change for change in changes if change is not None)
-
-
 class UndoImages:
     """Implement the port `UndoSource`."""
 
     def offer(self, home: Path, now: int, snapshot: WorkspaceSnapshot) -> UndoOffer | None:
-        """Return what would take the last apply back. Raises `WorkspaceMoved` for files changed since."""
+        """Return what would take the last apply to this folder back, None without a usable image.
+
+        Raises `WorkspaceMoved` for files changed since.
+        """
         image = find_image(home, now)
-        if image is None:
+        if image is None or image.journal.operation.root != snapshot.root:
             return None
         return UndoOffer(image.digest, image.expires_at, undo_changes(image, snapshot.files))

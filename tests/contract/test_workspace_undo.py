@@ -8,16 +8,17 @@ from pathlib import Path
 import pytest
 
 from ltmem_gui.domain.consent import Selection
+from ltmem_gui.domain.diffing.files import file_change
 from ltmem_gui.domain.effects import DeleteFile, WriteFile
-from ltmem_gui.domain.errors import InputError, StalePlan, WorkspaceMoved
+from ltmem_gui.domain.errors import InputError, WorkspaceMoved
 from ltmem_gui.domain.plan import FileChange, Plan
 from ltmem_gui.workspace.reader import read
 from ltmem_gui.workspace.undo import (
     IMAGE_SECONDS,
-    clear_changes,
+    UndoImage,
+    UndoImages,
     discard_image,
     find_image,
-    require_image,
     undo_changes,
 )
 from tests.helpers.git_workspace import NOW, grant_for, lay, tree
@@ -29,6 +30,13 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     """Return a settled world."""
     monkeypatch.setattr(os, "fsync", lambda handle: None)
     return World.settled(tmp_path)
+
+
+def require_image(home: Path, now: int) -> UndoImage:
+    """Return the usable image."""
+    image = find_image(home, now)
+    assert image is not None
+    return image
 
 
 def with_changes(world: World, changes: tuple[FileChange, ...], operation: str) -> Plan:
@@ -69,8 +77,6 @@ def test_the_image_lives_for_a_day_and_until_the_next_apply(world: World) -> Non
     image = require_image(world.home, NOW + IMAGE_SECONDS)
     assert (image.digest, image.expires_at) == (first.digest, NOW + IMAGE_SECONDS)
     assert find_image(world.home, NOW + IMAGE_SECONDS + 1) is None
-    with pytest.raises(StalePlan, match="nothing to undo"):
-        require_image(world.home, NOW + IMAGE_SECONDS + 1)
     second = world.plan({"MEMORY.md": b"other\n"})
     world.writer().apply(grant_for(second))
     assert require_image(world.home, NOW).digest == second.digest
@@ -90,6 +96,17 @@ def test_the_image_is_private_and_holds_no_second_copy_of_the_new_text(world: Wo
     ]
     for path in image.journal.folder.rglob("*"):
         assert path.stat().st_mode & 0o077 == 0
+
+
+def test_the_offer_is_for_this_folder_and_this_day(world: World, tmp_path: Path) -> None:
+    plan = world.plan({"MEMORY.md": b"other\n"})
+    world.writer().apply(grant_for(plan))
+    offer = UndoImages().offer(world.home, NOW, read(world.root))
+    assert offer is not None
+    assert (offer.digest, offer.expires_at) == (plan.digest, NOW + IMAGE_SECONDS)
+    assert [change.path for change in offer.changes] == ["MEMORY.md"]
+    assert UndoImages().offer(world.home, NOW, read(tmp_path / "elsewhere")) is None
+    assert UndoImages().offer(world.home, NOW + IMAGE_SECONDS + 1, read(world.root)) is None
 
 
 @pytest.mark.parametrize("operation", ["forget", "redact"])
@@ -133,9 +150,14 @@ def crowded(world: World, tmp_path: Path) -> World:
     return world
 
 
+def _deletions(world: World) -> tuple[FileChange, ...]:
+    changes = (file_change(f.path, f.data, None, old_mode=f.mode) for f in read(world.root).files.values())
+    return tuple(change for change in changes if change is not None)
+
+
 def clearing(world: World) -> Plan:
     """Return the plan that clears the folder."""
-    return with_changes(world, clear_changes(read(world.root).files), "clear")
+    return with_changes(world, _deletions(world), "clear")
 
 
 def test_clearing_unlinks_everything_and_follows_nothing(crowded: World, tmp_path: Path) -> None:
