@@ -30,7 +30,7 @@ def register(commands: Subparsers) -> None:
 
 
 def _run_log(args: argparse.Namespace, context: Context) -> int:
-    with context.adapters.stores.reading(context.need_home()) as store:
+    with context.adapters.stores.reading(context.need_home(), strict=True) as store:
         entries = store.log()
         broken = store.verify_log()
     if args.json:
@@ -51,7 +51,7 @@ def _run_log(args: argparse.Namespace, context: Context) -> int:
 
 
 def _run_jobs(args: argparse.Namespace, context: Context) -> int:
-    with context.adapters.stores.reading(context.need_home()) as store:
+    with context.adapters.stores.reading(context.need_home(), strict=True) as store:
         records = store.jobs()
     if args.json:
         context.print_json({"jobs": [_job_json(record) for record in records]})

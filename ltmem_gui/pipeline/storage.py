@@ -212,10 +212,10 @@ class StoreOpener(Protocol):
         """
         ...
 
-    def reading(self, home: Path) -> AbstractContextManager[Store]:
+    def reading(self, home: Path, *, strict: bool = False) -> AbstractContextManager[Store]:
         """Open for reading without creating or touching any file; a missing folder is an empty store.
 
-        Raises `DatabaseDamaged` for a file that cannot be read.
+        So is a damaged file, with `notices` that say so; with `strict` it raises `DatabaseDamaged`.
         """
         ...
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import shutil
 import stat
@@ -22,6 +23,8 @@ from ltmem_gui.store.liveness import IsAlive, holders, is_alive
 from ltmem_gui.store.schema import SCHEMA_VERSION, check_version, migrate
 from ltmem_gui.store.snapshot import at_rest, private_copy
 from ltmem_gui.store.store import SqliteStore
+
+_log = logging.getLogger(__name__)
 
 DATABASE_NAME: Final = "ltmem.sqlite"
 _RESCUED: Final = "-wal.rescued"
@@ -69,32 +72,30 @@ class SqliteStores:
             yield SqliteStore(db, self._alive, notices)
 
     @contextmanager
-    def reading(self, home: Path) -> Iterator[SqliteStore]:
+    def reading(self, home: Path, *, strict: bool = False) -> Iterator[SqliteStore]:
         """Open for reading without creating or touching any file; a missing folder or file is an empty store.
 
-        Raises `DatabaseDamaged` for a file that cannot be read; it is left where it is.
+        So is a damaged file, since otherwise no plan could ever lead to the run that sets it aside; `notices` and the
+        log say it. With `strict`, for those who only look, it raises `DatabaseDamaged`.
         """
         path = _database_path(home)
         with ExitStack() as stack:
-            if not path.exists():
-                yield stack.enter_context(self.empty())
-                return
             try:
-                db = self._open_for_reading(stack, path)
-            except DatabaseDamaged:
-                # a file at rest that a writer woke up in between can look torn; its private copy does not
-                stack.close()
-                db = self._open_for_reading(stack, path, copied=True)
+                db = self._open_for_reading(stack, path) if path.exists() else None
+                notices: tuple[str, ...] = ()
+            except DatabaseDamaged as damage:
+                if strict:
+                    raise
+                db, notices = None, (f"{damage.what}; it is read as empty: {damage.remedy}",)
+                _log.warning("%s: %s", path, notices[0])
             if db is None:
-                yield stack.enter_context(self.empty())
-            else:
-                yield SqliteStore(db, self._alive)
+                db = stack.enter_context(self._in_memory())
+            yield SqliteStore(db, self._alive, notices)
 
     @contextmanager
     def empty(self) -> Iterator[SqliteStore]:
         """Open an empty store in memory."""
-        with self._session(Path(":memory:"), ":memory:") as db:
-            migrate(db, 0)
+        with self._in_memory() as db:
             yield SqliteStore(db, self._alive)
 
     def create_home(self, home: Path) -> None:
@@ -126,8 +127,32 @@ class SqliteStores:
             stack.push(opening.pop_all())
         return db
 
-    def _open_for_reading(self, stack: ExitStack, path: Path, *, copied: bool = False) -> Database | None:
-        """Open without a trace; None for a file whose creation was cut short."""
+    @contextmanager
+    def _in_memory(self) -> Iterator[Database]:
+        with self._session(Path(":memory:"), ":memory:") as db:
+            migrate(db, 0)
+            yield db
+
+    def _open_for_reading(self, stack: ExitStack, path: Path) -> Database | None:
+        """Open in place, or as a private copy when that looks damaged.
+
+        A file at rest that a writer woke up in between can look torn; its private copy does not.
+        """
+        with ExitStack() as opening:
+            try:
+                db = self._open_untouched(opening, path)
+            except DatabaseDamaged:
+                opening.close()
+                db = self._open_untouched(opening, path, copied=True)
+            stack.push(opening.pop_all())
+        return db
+
+    def _open_untouched(self, stack: ExitStack, path: Path, *, copied: bool = False) -> Database | None:
+        """Open without a trace; None for a file whose creation was cut short.
+
+        A file of an older version is led to the newest in a private copy, so that a plan can be made before the first
+        confirmed run renews the file itself.
+        """
         with _explained_access(path):
             uri = stack.enter_context(private_copy(path) if copied else at_rest(path))
         db = stack.enter_context(self._session(path, uri))
@@ -135,8 +160,11 @@ class SqliteStores:
         check_version(version, str(path))
         if version == 0 and not db.sql("SELECT 1 FROM sqlite_master"):
             return None
+        if version < SCHEMA_VERSION and not copied:
+            return self._open_untouched(stack, path, copied=True)
         if version < SCHEMA_VERSION:
-            raise InputError("the database is of an older version", "the next confirmed run renews it", str(path))
+            with db.transaction():
+                migrate(db, version)
         _check(db, path)
         return db
 
@@ -193,7 +221,9 @@ def _set_aside(path: Path, inode: int | None) -> tuple[str, ...]:
             path.with_name(path.name + suffix).replace(aside.with_name(aside.name + new_suffix))
         except FileNotFoundError:
             continue
-    return (f"the database was damaged; it was set aside as {aside.name}, and a new one was begun",)
+    notice = f"the database was damaged; it was set aside as {aside.name}, and a new one was begun"
+    _log.warning("%s: %s", path, notice)
+    return (notice,)
 
 
 def _rescue_log(path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from ltmem_gui.cli import log
 from ltmem_gui.cli.context import Context
 from ltmem_gui.domain.consent import Approval
-from ltmem_gui.domain.errors import UsageError
+from ltmem_gui.domain.errors import DatabaseDamaged, UsageError
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.ports import Adapters
 from tests.helpers.guard import Guard
@@ -134,6 +134,13 @@ def test_the_queue_is_listed_with_every_attempt(home: Home) -> None:
     assert any("failed" in line and "slow" in line and "next try 2027-01-15 09:00:00" in line for line in lines)
     assert any("running" in line and "held by here:100:1:worker-a until 2027" in line for line in lines)
     assert any("consolidation" in line for line in lines)
+
+
+@pytest.mark.parametrize("command", ["log", "jobs"])
+def test_a_damaged_database_is_no_empty_log(home: Home, command: str) -> None:
+    home.database.write_bytes(b"x" * 4096)
+    with pytest.raises(DatabaseDamaged):
+        call(home, command)
 
 
 def test_a_time_no_calendar_holds_stays_a_number(home: Home) -> None:

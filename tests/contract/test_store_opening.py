@@ -18,9 +18,12 @@ import peewee
 import pytest
 
 from ltmem_gui.domain.errors import DatabaseDamaged, InputError
+from ltmem_gui.domain.jobs import Claim
+from ltmem_gui.store import opening
+from ltmem_gui.store.database import Database
 from ltmem_gui.store.failures import explain, primary_code
 from ltmem_gui.store.opening import DATABASE_NAME, SqliteStores
-from ltmem_gui.store.schema import SCHEMA_VERSION
+from ltmem_gui.store.schema import MIGRATIONS, SCHEMA_VERSION
 from tests.helpers.guard import Guard
 from tests.helpers.stores import ME, NOW, Home, a_job, a_receipt, claimed, extracted
 
@@ -278,16 +281,24 @@ def damage(home: Home) -> bytes:
     return bytes(data)
 
 
-def test_b73_a_damaged_file_is_called_damaged_and_only_set_aside_when_writing(home: Home) -> None:
+@pytest.mark.log_expected
+def test_b73_a_damaged_file_is_called_damaged_and_only_set_aside_when_writing(
+    home: Home, caplog: pytest.LogCaptureFixture
+) -> None:
     memory = home.path.parent / "memory"
     memory.mkdir()
     (memory / "MEMORY.md").write_text("kept")
     bytes_before = damage(home)
     (home.path / f"{DATABASE_NAME}-wal").write_bytes(b"old log")
     before = home.files()
-    with pytest.raises(DatabaseDamaged, match="damaged"), home.stores.reading(home.path):
+    with pytest.raises(DatabaseDamaged, match="damaged"), home.stores.reading(home.path, strict=True):
         raise AssertionError
     assert home.files() == before
+    with home.stores.reading(home.path) as store:
+        assert "damaged" in store.notices[0]
+        assert store.outputs() == ()
+    assert home.files() == before
+    assert "read as empty" in caplog.text
     with home.open() as store:
         assert "damaged" in store.notices[0]
         assert f"{DATABASE_NAME}.damaged-1" in store.notices[0]
@@ -305,15 +316,17 @@ def test_b73_a_damaged_file_is_called_damaged_and_only_set_aside_when_writing(ho
         assert "damaged-2" in store.notices[0]
 
 
+@pytest.mark.log_expected
 @pytest.mark.parametrize("content", [b"plain text\n" * 500, b"\0" * 8192])
 def test_a_file_that_is_no_database_is_called_damaged(home: Home, content: bytes) -> None:
     home.database.write_bytes(content)
-    with pytest.raises(DatabaseDamaged), home.stores.reading(home.path):
+    with pytest.raises(DatabaseDamaged), home.stores.reading(home.path, strict=True):
         raise AssertionError
     with home.open() as store:
         assert store.notices
 
 
+@pytest.mark.log_expected
 def test_damage_inside_a_table_is_found_at_once(home: Home) -> None:
     with home.open() as store:
         for n in range(200):
@@ -322,12 +335,13 @@ def test_damage_inside_a_table_is_found_at_once(home: Home) -> None:
     for page in range(8, len(data) // 4096):
         data[page * 4096 : page * 4096 + 64] = b"\xff" * 64
     home.database.write_bytes(bytes(data))
-    with pytest.raises(DatabaseDamaged), home.stores.reading(home.path):
+    with pytest.raises(DatabaseDamaged), home.stores.reading(home.path, strict=True):
         raise AssertionError
     with home.open() as store:
         assert store.notices
 
 
+@pytest.mark.log_expected
 def test_damage_that_shows_during_a_run_sets_the_file_aside_at_its_end(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -416,6 +430,101 @@ def test_every_code_has_its_word(code: int, word: str) -> None:
     known = explain(error, Path("/db"), lambda _path: ["somebody"])
     assert known is not None
     assert word in known.what
+
+
+def test_a_lock_inside_a_run_is_told_too_and_leaves_the_store_usable(home: Home, impatient: None) -> None:
+    with home.open() as store, closing(sqlite3.connect(home.database, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(InputError, match="locked"):
+            claimed(store)
+        with pytest.raises(InputError, match="locked"):
+            store.heartbeat_stage1(Claim("t1", "token", ME, 1, 1, 1), NOW)
+        other.execute("COMMIT")
+        claimed(store)
+
+
+def test_opening_waits_for_the_change_to_write_ahead_logging(
+    home: Home, monkeypatch: pytest.MonkeyPatch, impatient: None
+) -> None:
+    monkeypatch.setattr("ltmem_gui.store.database.BUSY_SECONDS", 0.2)
+    home.sql("PRAGMA journal_mode = delete")
+    with closing(sqlite3.connect(home.database, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(InputError, match="locked"), home.open():
+            raise AssertionError
+        other.execute("COMMIT")
+    with home.open() as store:
+        claimed(store)
+
+
+def test_a_commit_that_fails_is_told_and_stores_nothing(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_engine: peewee.Database) -> None:
+        error = sqlite3.OperationalError("disk I/O error")
+        error.sqlite_errorcode = sqlite3.SQLITE_FULL
+        raise error
+
+    with home.open() as store:
+        with monkeypatch.context() as patch:
+            patch.setattr(peewee.Database, "commit", fail)
+            with pytest.raises(InputError, match="disk is full"):
+                claimed(store)
+        assert store.jobs() == ()
+        claimed(store)
+
+
+def test_an_older_database_is_read_as_a_renewed_copy_until_it_is_renewed_itself(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ltmem_gui.store.schema.SCHEMA_VERSION", SCHEMA_VERSION + 1)
+    monkeypatch.setattr("ltmem_gui.store.opening.SCHEMA_VERSION", SCHEMA_VERSION + 1)
+    monkeypatch.setitem(MIGRATIONS, SCHEMA_VERSION + 1, ("ALTER TABLE jobs ADD COLUMN more TEXT",))
+    before = home.files()
+    with home.stores.reading(home.path) as store:
+        assert store.jobs() == ()
+        assert store._db.sql("SELECT more FROM jobs") == []
+    assert home.files() == before
+    with home.open() as store:
+        claimed(store)
+    assert home.sql("PRAGMA user_version") == [(SCHEMA_VERSION + 1,)]
+    with home.stores.reading(home.path) as store:
+        assert len(store.jobs()) == 1
+
+
+def test_a_file_that_another_program_renewed_is_not_set_aside(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    damage(home)
+    check = opening._check
+    found: list[str] = []
+
+    def be_faster(db: Database, path: Path) -> None:
+        if not found:
+            found.append(path.name)
+            path.unlink()
+            Home(home.path).create()
+            raise DatabaseDamaged("damaged")
+        check(db, path)
+
+    Path(home.database).unlink()
+    home.create()
+    monkeypatch.setattr(opening, "_check", be_faster)
+    with home.open() as store:
+        assert store.notices == ()
+    assert found == [DATABASE_NAME]
+    assert [name for name in home.files() if "damaged" in name] == []
+
+
+def test_a_file_that_another_program_created_first_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = Home(tmp_path / "home").create()
+    monkeypatch.setattr(Path, "exists", lambda path: False if path.name == DATABASE_NAME else os.path.lexists(path))
+    opening._create_private(home.database)
+
+
+def test_a_folder_that_may_not_be_looked_into_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_path: Path) -> os.stat_result:
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "lstat", refuse)
+    with pytest.raises(InputError, match="cannot be read"), SqliteStores().reading(tmp_path):
+        raise AssertionError
 
 
 def test_errors_of_ours_stay_bugs(home: Home) -> None:
