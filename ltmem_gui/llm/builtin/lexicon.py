@@ -166,11 +166,13 @@ kommt|kommen|zeigt auf|hängt ab|hängen|erwartet|erwarten|enthält|enthalten|be
 haben|beginnt|beginnen
 endet|enden|lauscht|schreibt|schreiben|speichert|speichern|bleibt|bleiben|geht über|gehen über|geht|gehen|stammt
 stammen
-unterstützt|liefert|liefern|arbeitet|arbeiten|sperrt|bricht|akzeptiert|basiert|basieren|startet|befindet
+zählt|zählen|unterstützt|liefert|liefern|arbeitet|arbeiten|sperrt|bricht|akzeptiert|basiert|basieren|startet
+befindet
 befinden|landen|landet
 vive|viven|está|están|es|son|usa|usan|utiliza|utilizan|pertenece|pertenecen|depende|dependen|corre|corren
 escucha|espera
-cuenta como|cuentan como|no cuenta|no cuentan|contiene|contienen|significa|devuelve|se llama|se llaman|se guarda
+cuenta como|cuentan como|no cuenta|no cuentan|caduca|caducan|vence|vencen|llega|llegan|contiene|contienen
+significa|devuelve|se llama|se llaman|se guarda
 se guardan|se genera|se generan|se encuentra
 apunta
 va|van|viene|vienen|funciona|funcionan|acepta|rompe|empieza|empiezan|termina|lleva|llevan|se ejecuta|se ejecutan
@@ -199,7 +201,8 @@ vanishes|overwritten|reverted|wiped|chokes|choke|upset|picky|bans us|complains|c
 or the
 so we
 denn|weil|sonst|damit|wegen|deshalb|deswegen|ansonsten|andernfalls|der grund|da sonst|um zu vermeiden|daher|nämlich
-porque|ya que|si no|de lo contrario|para que|por eso|debido a|para evitar|pues|la razón|el motivo|puesto que
+porque|así que|por lo que|por lo tanto|ya que|si no|de lo contrario|para que|por eso|debido a|para evitar|pues
+la razón|el motivo|puesto que
 dado que
 """
 

@@ -41,7 +41,9 @@ from ltmem_gui.llm.builtin.speech import (
     PLURAL,
     POLITE,
     QUESTION_START,
+    QUOTED_NAME,
     REFLEXIVE,
+    RELATIVE_QUANTIFIER,
     SEEMS,
     SHOULD,
     SHOULD_BE,
@@ -52,6 +54,7 @@ from ltmem_gui.llm.builtin.speech import (
     TEMPORAL,
     THANKS,
     THE,
+    THE_ES,
     VERDICT,
     WE,
     WE_NOW,
@@ -92,7 +95,7 @@ WEIGHTS = {
     "aside": 14,
     "listed": 44,
     "consequence": 16,
-    "conditional": 24,
+    "conditional": 30,
     "given": -24,
     "should_be": -26,
     "ordinal": -20,
@@ -257,7 +260,7 @@ def _spaced(plain: str) -> set[str]:
         found.add("limit")
     if ARROW.search(plain):
         found.add("arrow")
-    if FOREIGN_STATE.search(lower) and not found & {"general", "here", "we_habit"}:
+    if FOREIGN_STATE.search(lower) and not QUOTED_NAME.search(plain) and not found & {"general", "here", "we_habit"}:
         found.add("artefact")
     return found
 
@@ -378,7 +381,7 @@ def _subject(rest: list[str], found: set[str]) -> None:
         or (first not in DETERMINERS and PLURAL.match(second) and "stative" not in CUES.get(second, ()))
     ) and found & {"stative", "copula", "deontic"}:
         found.add("generic")
-    if first in DEICTIC and "general" not in found:
+    if first in DEICTIC and first not in THE_ES and not found & {"general", "here"}:
         found.add("deictic")
 
 
@@ -399,6 +402,8 @@ def _weigh_quantifiers(words: list[str], lower: str, found: set[str]) -> None:
     """Take weight from a quantifier that only describes the thing asked for ("a function that always …")."""
     if lower.rstrip().endswith("?") and POLITE.match(lower) and "general" in found:
         found -= {"self_task", "change"}
+    if "comparative" in found and RELATIVE_QUANTIFIER.search(lower):
+        found -= {"general", "preference"}
     asked = found & {"change", "self_task", "task_imperative"}
     if asked and found & {"general", "weak_general"}:
         leading = any(word in STRONG for word in words[:4]) or TEMPORAL.search(lower) is not None

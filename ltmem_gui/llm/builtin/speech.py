@@ -30,12 +30,13 @@ LIMIT = re.compile(
 ARROW = re.compile(r"\s(?:->|=>|→|==|=)\s|^[^.!?]{2,40}: \S")
 POLITE = re.compile(r"(?:can|could|would|will|kannst|könntest|puedes|podrías)\b")
 OPINION = re.compile(
-    r"\bi (?:like|love|want|prefer|hate|don't like|dislike)\s+(?:\w+\s+){0,3}(?:one|ones|it|this|that|"
-    r"these|version|option|idea|draft|better)\b"
-    r"|\bi (?:dis)?agree\b|\bi don't think\b|\b(?:i|ich) (?:always |never |immer |nie )?(?:mix|forget|"
-    r"confuse|struggle|wonder|mess|vergesse|verwechsle)\b|\b(?:me|siempre) (?:confundo|olvido)\b"
+    r"\bi (?:like|love|want|prefer|hate|don't like|dislike)\s+(?:(?:it|this|that|these|those)\b|(?:\w+\s+){0,2}"
+    r"(?:one|ones|version|option|idea|draft|better)\b)|\bi (?:dis)?agree\b|\bi don't think\b"
+    r"|\b(?:i|ich) (?:always |never |immer |nie )?(?:mix|forget|confuse|struggle|wonder|mess|vergesse|verwechsle)\b"
+    r"|\b(?:me|siempre) (?:confundo|olvido)\b"
 )
 SEEMS = re.compile(
+    r"^(?:the|this|my|it)\s+(?:\w+\s+){1,3}nothing\b|"
     r"\b(?:looks?|sounds?|feels?|seems?)\s+(?!like\b|for\b|up\b|in\b|at\b|into\b|after\b)\w+|\b(?:sieht|"
     r"klingt|wirkt)\s+\w+"
     r"|\bse ve\b|\bparece\b|\b(?:is|are|looks?|was|were|got|a bit|still|way|now)\s+too\s+\w+|\b(?:ist|"
@@ -85,7 +86,7 @@ PASSIVE = re.compile(
 )
 DIRECTIVE = re.compile(
     r"\b(?:bitte|please|por favor)\s+(?:nur|kein\w*|nicht|no|only|nie|never|always|immer|stets|siempre|nunca)\b"
-    r"|^\W*(?:nothing|nobody|nichts|niemand|nada|nadie)\s"
+    r"|^\W*(?:nothing|nobody|nichts|niemand|nada|nadie|only|nur|solo|sólo)\s+\w+"
     r"|^\W*(?:and\s+|und\s+|y\s+)?(?:kein\w*|no)\s+(?!one\b)\w+\s+(?:in|on|after|before|without|at|im|in|"
     r"auf|nach|vor|ohne|en|sin)\s+(?!the\b|this\b|that\b)\w+"
 )
@@ -130,3 +131,8 @@ DEGREE = re.compile(
     r"\b(?:way|much|far|a lot|even|viel|noch|deutlich) \w+er\b|\b(?:not|nicht|no) (?:so|too|quite|ganz|tan) \w+"
 )
 REFLEXIVE = re.compile(r"^(?:el|la|los|las|todo|todos|todas)\s+(?:\S+\s+){1,5}?se\s+\w+(?:an|en|a|e)\b")
+QUOTED_NAME = re.compile(r"`[^`\n]+`|\"[^\"\n]{1,24}\"|\b\w+_\w+\b")
+THE_ES = phrases("la|lo")
+RELATIVE_QUANTIFIER = re.compile(
+    r"\b(?:that|who|which|dass|die|der|das|que)\s+(?:\w+\s+)?(?:always|never|immer|nie|siempre|nunca)\b"
+)
