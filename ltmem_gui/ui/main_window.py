@@ -49,7 +49,8 @@ class MainWindow(QMainWindow):
         self.resize(1280, 800)
         self.theme = theme
         self.registry = ActionRegistry(theme.icon)
-        self.queue = QueuePanel(theme, self.registry, JobTableModel(supervisor, theme.color, parent=self))
+        model = JobTableModel(supervisor, theme.color, parent=self)
+        self.queue = QueuePanel(theme, self.registry, supervisor, model)
         self.review = ReviewPanel(operations, supervisor, theme, self)
         self.citations = CitationsPanel(operations, supervisor, theme, self.registry)
         self.memory = MemoryPanel(theme)

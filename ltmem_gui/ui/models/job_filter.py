@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 import re
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -104,6 +105,27 @@ def arrange(
     for order in reversed(orders):
         shown = _sorted(rows, shown, order, token)
     return shown
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """What is shown: `shown` maps position → index, `positions` index → position (-1: not shown)."""
+
+    shown: Sequence[int]
+    positions: Sequence[int]
+
+
+def arrangement(
+    rows: Sequence[JobRow], query: Query, orders: Sequence[Order], cancel: CancelToken | None = None
+) -> Arrangement:
+    """Arrange the rows and the way back. Raises `Cancelled` as `arrange` does."""
+    if not query.tests and not query.kinds and not orders:
+        return Arrangement(range(len(rows)), range(len(rows)))
+    shown = arrange(rows, query, orders, cancel)
+    positions = array("l", [-1]) * len(rows)
+    for position, index in enumerate(shown):
+        positions[index] = position
+    return Arrangement(shown, positions)
 
 
 def _sorted(rows: Sequence[JobRow], indices: list[int], order: Order, cancel: CancelToken) -> list[int]:

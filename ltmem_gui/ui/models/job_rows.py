@@ -74,6 +74,21 @@ def count_kinds(rows: Iterable[JobRow]) -> Mapping[str, int]:
     return counts
 
 
+@dataclass(frozen=True, slots=True)
+class PreparedRows:
+    """Rows with what the model would count otherwise, so that a thread can do it."""
+
+    rows: list[JobRow]
+    places: dict[str, int]
+    counts: dict[str, int]
+
+
+def prepare_rows(rows: Iterable[JobRow]) -> PreparedRows:
+    """Index and count rows."""
+    listed = list(rows)
+    return PreparedRows(listed, {row.key: index for index, row in enumerate(listed)}, dict(count_kinds(listed)))
+
+
 def _scanned_row(rollout: ScannedRollout, job: JobRecord | None, now: int) -> JobRow:
     row = JobRow(
         key=rollout.id or rollout.path,

@@ -14,8 +14,8 @@ from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.errors import Cancelled
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.models import formats
-from ltmem_gui.ui.models.job_filter import Order, Query, arrange, compile_query
-from ltmem_gui.ui.models.job_rows import JobRow, count_kinds
+from ltmem_gui.ui.models.job_filter import Arrangement, Order, Query, arrangement, compile_query
+from ltmem_gui.ui.models.job_rows import JobRow, PreparedRows, prepare_rows
 from ltmem_gui.ui.models.job_state import TITLES, StateKind
 
 INLINE_LIMIT = 5_000
@@ -87,9 +87,9 @@ class JobTableModel(QAbstractTableModel):
         self._color = color
         self._clock = clock
         self._rows: list[JobRow] = []
-        self._shown: list[int] = []
+        self._arranged = Arrangement((), ())
         self._place: dict[str, int] = {}
-        self._position: dict[int, int] = {}
+        self._counts: dict[str, int] = {}
         self._text = ""
         self._kinds: frozenset[StateKind] = frozenset()
         self._orders: tuple[Order, ...] = ()
@@ -98,7 +98,7 @@ class JobTableModel(QAbstractTableModel):
     # what it holds
 
     def rowCount(self, parent: Index = _ROOT) -> int:
-        return 0 if parent.isValid() else len(self._shown)
+        return 0 if parent.isValid() else len(self._arranged.shown)
 
     def columnCount(self, parent: Index = _ROOT) -> int:
         return 0 if parent.isValid() else len(COLUMNS)
@@ -106,7 +106,7 @@ class JobTableModel(QAbstractTableModel):
     def data(self, index: Index, role: int = _DISPLAY) -> Any:
         if not index.isValid():
             return None
-        row = self._rows[self._shown[index.row()]]
+        row = self._rows[self._arranged.shown[index.row()]]
         column = COLUMNS[index.column()]
         if role == _DISPLAY:
             return _TEXTS[column.id](row, self._clock())
@@ -139,7 +139,8 @@ class JobTableModel(QAbstractTableModel):
 
     def row_at(self, position: int) -> JobRow | None:
         """Return the row shown at a position."""
-        return self._rows[self._shown[position]] if 0 <= position < len(self._shown) else None
+        shown = self._arranged.shown
+        return self._rows[shown[position]] if 0 <= position < len(shown) else None
 
     def row_of(self, key: str) -> JobRow | None:
         """Return a row by key, shown or not."""
@@ -149,20 +150,24 @@ class JobTableModel(QAbstractTableModel):
     def position_of(self, key: str) -> int | None:
         """Return where a row is shown."""
         place = self._place.get(key)
-        return None if place is None else self._position.get(place)
+        position = -1 if place is None else self._arranged.positions[place]
+        return position if position >= 0 else None
 
     # what changes it
 
     def set_rows(self, rows: Sequence[JobRow]) -> None:
         """Take a new list."""
+        self.set_prepared(prepare_rows(rows))
+
+    def set_prepared(self, prepared: PreparedRows) -> None:
+        """Take a new list that was indexed already; the values are the model's from now on."""
         self.about_to_arrange.emit()
         self.beginResetModel()
-        self._rows = list(rows)
-        self._place = {row.key: index for index, row in enumerate(self._rows)}
-        self._set_shown([] if self._is_large() else self._arrange_now())
+        self._rows, self._place, self._counts = prepared.rows, prepared.places, prepared.counts
+        self._arranged = Arrangement((), (-1,) * len(self._rows)) if self._is_large() else self._arrange_now()
         self.endResetModel()
         self.arranged.emit()
-        self.counts_changed.emit(count_kinds(self._rows))
+        self.counts_changed.emit(self._counts)
         if self._is_large():
             self._arrange()
 
@@ -190,18 +195,26 @@ class JobTableModel(QAbstractTableModel):
             place = self._place.get(key)
             if place is None:
                 continue
+            self._count(self._rows[place], row)
             self._rows[place] = row
-            if place in self._position:
-                positions.append(self._position[place])
+            if self._arranged.positions[place] >= 0:
+                positions.append(self._arranged.positions[place])
         if positions:
             first, last = self.index(min(positions), 0), self.index(max(positions), len(COLUMNS) - 1)
             self.dataChanged.emit(first, last)
-        self.counts_changed.emit(count_kinds(self._rows))
+        self.counts_changed.emit(self._counts)
 
     def tick(self) -> None:
         """Repaint what shows time."""
-        if self._shown:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._shown) - 1, len(COLUMNS) - 1))
+        if self._arranged.shown:
+            last = self.index(len(self._arranged.shown) - 1, len(COLUMNS) - 1)
+            self.dataChanged.emit(self.index(0, 0), last)
+
+    def _count(self, before: JobRow, after: JobRow) -> None:
+        old, new = before.state.kind.value, after.state.kind.value
+        if old != new:
+            self._counts[old] = self._counts.get(old, 0) - 1
+            self._counts[new] = self._counts.get(new, 0) + 1
 
     # how it is arranged
 
@@ -211,8 +224,8 @@ class JobTableModel(QAbstractTableModel):
     def _query(self) -> Query:
         return compile_query(self._text, int(self._clock()), self._kinds)
 
-    def _arrange_now(self) -> list[int]:
-        return arrange(self._rows, self._query(), self._orders)
+    def _arrange_now(self) -> Arrangement:
+        return arrangement(self._rows, self._query(), self._orders)
 
     def _arrange(self) -> None:
         self._cancel.cancel()
@@ -225,22 +238,18 @@ class JobTableModel(QAbstractTableModel):
     async def _arrange_on_thread(self, cancel: CancelToken) -> None:
         rows = self._rows
         try:
-            shown = await asyncio.to_thread(arrange, tuple(rows), self._query(), self._orders, cancel)
+            shown = await asyncio.to_thread(arrangement, tuple(rows), self._query(), self._orders, cancel)
         except Cancelled:
             return
         if rows is self._rows and not cancel.cancelled:
             self._show(shown)
 
-    def _show(self, shown: list[int]) -> None:
+    def _show(self, arranged: Arrangement) -> None:
         self.about_to_arrange.emit()
         self.beginResetModel()
-        self._set_shown(shown)
+        self._arranged = arranged
         self.endResetModel()
         self.arranged.emit()
-
-    def _set_shown(self, shown: list[int]) -> None:
-        self._shown = shown
-        self._position = {place: position for position, place in enumerate(shown)}
 
     def _foreground(self, row: JobRow, column: Column) -> Any:
         if column.id == "state":

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -22,8 +23,11 @@ from PySide6.QtWidgets import (
 )
 
 from ltmem_gui.domain.events import Event, JobFinished, JobStarted
+from ltmem_gui.domain.jobs import JobRecord
+from ltmem_gui.pipeline.ports import ScannedRollout
 from ltmem_gui.ui.actions import ActionRegistry
-from ltmem_gui.ui.models.job_rows import JobRow, apply_event, build_rows
+from ltmem_gui.ui.bridge.supervisor import Supervisor
+from ltmem_gui.ui.models.job_rows import JobRow, PreparedRows, apply_event, build_rows, prepare_rows
 from ltmem_gui.ui.models.job_state import SIGNS, TITLES, StateKind
 from ltmem_gui.ui.models.job_table import COLUMNS, JobTableModel
 from ltmem_gui.ui.models.workbench import Seen
@@ -41,6 +45,10 @@ CHIP_ORDER = (
     StateKind.GOOD,
     StateKind.STOPPED,
 )
+
+
+INLINE_ROWS = 300
+ROWS_TASK = "queue.rows"
 
 
 class QueueTable(QTableView):
@@ -73,6 +81,7 @@ class QueuePanel(QWidget):
         self,
         theme: Theme,
         actions: ActionRegistry,
+        supervisor: Supervisor,
         model: JobTableModel,
         clock: Callable[[], float] = time.time,
         parent: QWidget | None = None,
@@ -81,10 +90,12 @@ class QueuePanel(QWidget):
         self.setObjectName("queue")
         self.model = model
         self._actions = actions
+        self._supervisor = supervisor
         self._clock = clock
         self._kept_key = ""
         self._kept_keys: list[str] = []
         self._kept_top = ""
+        self._seen = Seen()
         self._empty_action = ""
         self._build(theme, actions)
         model.about_to_arrange.connect(self._on_model_arranging)
@@ -96,9 +107,20 @@ class QueuePanel(QWidget):
 
     def show_seen(self, seen: Seen) -> None:
         """Show what was scanned and stored."""
-        now = int(self._clock())
+        before, self._seen = self._seen, seen
+        if seen.report is before.report and seen.jobs == before.jobs:
+            return
         scanned = seen.report.rollouts if seen.report else ()
-        self.model.set_rows(build_rows(scanned, seen.jobs, now))
+        if len(scanned) + len(seen.jobs) <= INLINE_ROWS:
+            self.model.set_prepared(_prepared(scanned, seen.jobs, int(self._clock())))
+        else:
+            self._supervisor.spawn(ROWS_TASK, self._show_many(seen), policy="replace")
+
+    async def _show_many(self, seen: Seen) -> None:
+        scanned = seen.report.rollouts if seen.report else ()
+        prepared = await asyncio.to_thread(_prepared, scanned, seen.jobs, int(self._clock()))
+        if self._seen is seen or (self._seen.report is seen.report and self._seen.jobs == seen.jobs):
+            self.model.set_prepared(prepared)
 
     def take_events(self, events: tuple[Event, ...]) -> None:
         """Show what a run tells, without moving anything."""
@@ -290,3 +312,7 @@ class QueuePanel(QWidget):
         for id_ in ("queue.detail", "queue.rollout", "queue.copy_id"):
             menu.addAction(self._actions.action(id_))
         menu.popup(self.table.viewport().mapToGlobal(point))
+
+
+def _prepared(scanned: Sequence[ScannedRollout], jobs: Sequence[JobRecord], now: int) -> PreparedRows:
+    return prepare_rows(build_rows(scanned, jobs, now))
