@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 import random
 import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -185,39 +189,62 @@ def test_random_kills_never_leave_a_mixture(world: World) -> None:
     rounds_of_kills(world, rounds=12, seed=7)
 
 
-def rounds_of_kills(world: World, *, rounds: int, seed: int) -> dict[str, int]:
-    """Kill applies and recoveries after random times; check old-or-new, receipts and watermark after each."""
+def rounds_of_kills(world: World, *, rounds: int, seed: int) -> Counter[str]:
+    """Kill applies and recoveries, at random times and at random steps; check old-or-new, receipt, watermark each time.
+
+    Times are drawn from the time a whole apply takes on this machine now.
+    """
     chance = random.Random(seed)
-    counts = {"killed": 0, "ended": 0, "finished": 0, "rolled back": 0}
+    counts: Counter[str] = Counter()
+    started = time.perf_counter()
+    in_child(lambda: world.writer().apply(grant_for(world.plan(_random_wishes(chance, seed, tree(world.root))))))
+    span = time.perf_counter() - started
     for number in range(rounds):
-        old = world.picture()
-        watermark = world.ledger.watermark
-        target = {f"f{i}.md": None if chance.random() < 0.3 else b"%d %d\n" % (number, i) for i in range(4)}
-        wanted = {p: d for p, d in target.items() if d is not None or p in old[0]}
-        wanted["MEMORY.md"] = b"# %d\n" % number
+        old, watermark = world.picture(), world.ledger.watermark
+        wanted = _random_wishes(chance, number, old[0])
         plan = world.plan(wanted, watermark=chance.randrange(1, 2_000))
-        new = {**old[0], **{p: (d, 0o644) for p, d in wanted.items() if d is not None}}
-        new = {p: v for p, v in new.items() if wanted.get(p, b"") is not None and p != "phase2_workspace_diff.md"}
-        killed = in_child(lambda plan=plan: world.writer().apply(grant_for(plan)), kill_after=chance.random() * 0.12)
-        counts["killed" if killed else "ended"] += 1
+        new = {path: held for path, held in old[0].items() if path not in wanted}
+        new |= {path: (data, 0o644) for path, data in wanted.items() if data is not None}
+        new.pop("phase2_workspace_diff.md", None)
+        _kill_once(world, chance, span, counts, lambda w, plan=plan: w.apply(grant_for(plan)))
         for _ in range(chance.randrange(3)):
             way = chance.choice(["roll_back", "finish"])
-            ending = chance.random() * 0.08
-            in_child(lambda way=way, d=plan.digest: getattr(world.recovery(), way)(d), kill_after=ending)
+            _kill_once(world, chance, span, counts, lambda w, way=way, d=plan.digest: getattr(w, way)(d), recovery=True)
         for operation in world.recovery().pending():
-            back = chance.random() < 0.5 and not operation.recorded
-            if back:
-                world.recovery().roll_back(operation.digest)
-            else:
-                world.recovery().finish(operation.digest)
-            counts["rolled back" if back else "finished"] += 1
+            way = "finish" if operation.recorded else chance.choice(["roll_back", "finish"])
+            getattr(world.recovery(), way)(operation.digest)
+            counts[way] += 1
         files, baseline, litter = world.picture()
         receipt = world.ledger.recorded(plan.digest)
         assert not litter
-        if receipt is None:
-            assert (files, baseline) == old[:2]
-        else:
-            assert (files, baseline) == (new, receipt.baseline_commit)
+        assert (files, baseline) == (old[:2] if receipt is None else (new, receipt.baseline_commit))
         assert world.ledger.watermark >= watermark
         assert list(journals(world.home)) == []
+        counts["old" if receipt is None else "new"] += 1
     return counts
+
+
+def _random_wishes(chance: random.Random, number: int, files: Mapping[str, object]) -> dict[str, bytes | None]:
+    drawn = {f"f{i}.md": None if chance.random() < 0.3 else b"%d %d\n" % (number, i) for i in range(4)}
+    wanted = {path: data for path, data in drawn.items() if data is not None or path in files}
+    return {**wanted, "MEMORY.md": b"# %d %d\n" % (number, chance.randrange(10**6))}
+
+
+def _kill_once(
+    world: World,
+    chance: random.Random,
+    span: float,
+    counts: Counter[str],
+    action: Callable[[Any], object],
+    *,
+    recovery: bool = False,
+) -> None:
+    """Run `action` in a child that dies at a random step or after a random time, if it lives so long."""
+    by_step = chance.random() < 0.5
+    faults = f"{chance.choice([*BEFORE_JOURNAL, *INSIDE, *AFTER, 'unlock'])}:kill" if by_step else ""
+    kill_after = None if by_step else chance.random() * span
+
+    def work() -> None:
+        action(world.recovery(faults) if recovery else world.writer(faults))
+
+    counts["killed" if in_child(work, kill_after=kill_after) else "came to an end"] += 1
