@@ -1,11 +1,13 @@
 """Forget a session, or everything: rows go, and no byte of them stays in the file or its log.
 
-Deleted cells are overwritten (`secure_delete`), the file is rebuilt and the write-ahead log emptied. A chore row
-remembers that this is still to be done, so that a crash or a second program in between only delays it.
+Damaged files that were set aside go whole, since nothing can be taken out of them. Deleted cells are overwritten
+(`secure_delete`), the file is rebuilt and the write-ahead log emptied. A chore row remembers that this is still to be
+done, so that a crash or a second program in between only delays it.
 """
 
 from __future__ import annotations
 
+import glob
 import json
 
 from ltmem_gui.domain.jobs import GLOBAL_KIND, STAGE1_KIND
@@ -13,6 +15,7 @@ from ltmem_gui.store.database import Database, storable
 from ltmem_gui.store.leasing import enqueue_global
 from ltmem_gui.store.part import StorePart
 
+SET_ASIDE = ".damaged-"
 _CHORE = "scrub"
 _CLEARED = (
     "stage1_outputs",
@@ -95,6 +98,8 @@ def scrub(db: Database) -> bool:
     """Rebuild the file and empty its log if that is still to be done; False when another program kept it from being."""
     if not db.sql("SELECT 1 FROM chores WHERE name = ?", (_CHORE,)):
         return True
+    for aside in db.path.parent.glob(f"{glob.escape(db.path.name)}{SET_ASIDE}*"):
+        aside.unlink(missing_ok=True)
     db.sql("VACUUM")
     db.change("DELETE FROM chores WHERE name = ?", (_CHORE,))
     busy, _, _ = db.sql("PRAGMA wal_checkpoint(TRUNCATE)")[0]

@@ -18,7 +18,7 @@ from ltmem_gui.domain.effects import HOUSEKEEPING
 from ltmem_gui.domain.errors import DatabaseDamaged, InputError
 from ltmem_gui.store.database import BUSY_SECONDS, Database
 from ltmem_gui.store.failures import DAMAGED_REMEDY, Holders
-from ltmem_gui.store.forgetting import scrub
+from ltmem_gui.store.forgetting import SET_ASIDE, scrub
 from ltmem_gui.store.liveness import IsAlive, holders, is_alive
 from ltmem_gui.store.schema import SCHEMA_VERSION, check_version, migrate
 from ltmem_gui.store.snapshot import at_rest, private_copy
@@ -208,7 +208,7 @@ def _set_aside(path: Path, inode: int | None) -> tuple[str, ...]:
     if _inode(path) != inode:
         return ()
     number = 1
-    while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
+    while (aside := path.with_name(f"{path.name}{SET_ASIDE}{number}")).exists():
         number += 1
     for suffix, new_suffix in (
         ("", ""),

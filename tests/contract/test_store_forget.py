@@ -72,6 +72,20 @@ def test_the_canary_is_in_no_byte_afterwards_not_even_while_the_store_is_open(ho
     assert list(home.files()) == [DATABASE_NAME]
 
 
+@pytest.mark.log_expected
+def test_a_damaged_file_that_was_set_aside_is_forgotten_too(home: Home) -> None:
+    with home.open() as store:
+        fill(store)
+    data = bytearray(home.database.read_bytes())
+    data[100:200] = b"\xa5" * 100
+    home.database.write_bytes(bytes(data))
+    with home.open() as store:
+        assert CANARY.encode() in bytes_of(home)
+        store.forget("t1", reason="r", now=NOW)
+        assert CANARY.encode() not in bytes_of(home)
+    assert list(home.files()) == [DATABASE_NAME]
+
+
 def test_11_forgetting_a_selected_thread_calls_for_phase_2(home: Home) -> None:
     with home.open() as store:
         extracted(store, "t1", 100)

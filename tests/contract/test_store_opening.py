@@ -57,6 +57,14 @@ def test_reading_a_missing_folder_is_an_empty_store(tmp_path: Path, guard: Guard
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_empty_store_is_in_memory_only(home: Home) -> None:
+    with home.stores.empty() as store:
+        extracted(store)
+        assert len(store.outputs()) == 1
+    with home.stores.reading(home.path) as store:
+        assert store.outputs() == ()
+
+
 def test_reading_a_folder_without_database_creates_none(tmp_path: Path) -> None:
     with SqliteStores().reading(tmp_path) as store:
         assert store.jobs() == ()
