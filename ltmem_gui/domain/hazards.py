@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -93,8 +92,9 @@ def line_end(line: str) -> str:
 
 def usual_line_end(lines: Iterable[str]) -> str:
     """Return the more frequent end of the lines, `\\n` when there is none."""
-    count = Counter(map(line_end, lines))
-    return "\r\n" if count["\r\n"] > count["\n"] else "\n"
+    text = "".join(lines)
+    crlf = text.count("\r\n")
+    return "\r\n" if 2 * crlf > text.count("\n") else "\n"
 
 
 def _needs_tag(char: str) -> bool:

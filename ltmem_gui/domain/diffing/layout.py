@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from ltmem_gui.domain.consent import Decision
 from ltmem_gui.domain.diffing.matching import equal_runs
 from ltmem_gui.domain.diffing.rows import REVEAL, Document, RowKind, Run
-from ltmem_gui.domain.diffing.sections import headings
 from ltmem_gui.domain.diffing.units import WHOLE, Member, Unit
 from ltmem_gui.domain.diffing.whitespace import Whitespace, normaliser
 from ltmem_gui.domain.plan import FileChange, Hunk
@@ -81,7 +80,7 @@ class _Builder:
             old_at, new_at = hunk.old_start + len(hunk.old), hunk.new_start + len(hunk.new)
         if self._base is not None:
             self._gap(len(hunks), old_at, new_at, len(self._base) - old_at, first=False, last=True)
-        return Document(self._runs, headings(self._new_text()))
+        return Document(self._runs, self._new_text)
 
     def _new_text(self) -> Sequence[str]:
         if self._base is None:
@@ -113,13 +112,11 @@ class _Builder:
         path = self._change.path
         units = self._review.by_member.get((path, hunk.id)) or self._review.by_member.get((path, WHOLE), ())
         if not units:
-            self._unit(None, Member(path, hunk.id, (0, len(hunk.old)), (0, len(hunk.new))), hunk)
+            self._unit(None, _all_of(path, hunk), hunk)
         for unit in units:
-            for member in unit.members:
-                if member.path == path and member.hunk == hunk.id:
-                    self._unit(unit, member, hunk)
-                elif member.path == path and member.hunk == WHOLE:
-                    self._unit(unit, Member(path, hunk.id, (0, len(hunk.old)), (0, len(hunk.new))), hunk)
+            mine = [m for m in unit.members if m.path == path and m.hunk in (hunk.id, WHOLE)]
+            for member in mine:
+                self._unit(unit, member if member.hunk == hunk.id else _all_of(path, hunk), hunk)
 
     def _unit(self, unit: Unit | None, member: Member, hunk: Hunk) -> None:
         """Add the header and the lines of one hunk or part."""
@@ -156,6 +153,10 @@ class _Builder:
         if count:
             old, new = (at, -1) if kind is RowKind.REMOVED else (-1, at)
             self._runs.append(Run(kind, count, source, offset, old, new, key))
+
+
+def _all_of(path: str, hunk: Hunk) -> Member:
+    return Member(path, hunk.id, (0, len(hunk.old)), (0, len(hunk.new)))
 
 
 def _notes(change: FileChange, review: Review) -> list[Run]:

@@ -7,11 +7,12 @@ made when they are asked for.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
-from ltmem_gui.domain.diffing.sections import Heading, heading_at
+from ltmem_gui.domain.diffing.sections import Heading, heading_at, headings
 
 REVEAL = 20
 
@@ -95,9 +96,9 @@ class Pair:
 class Document:
     """The rows of one file in one state of folding. Immutable; a new one is built when a fold opens."""
 
-    def __init__(self, runs: Sequence[Run], headings: Sequence[Heading] = ()) -> None:
+    def __init__(self, runs: Sequence[Run], text: Callable[[], Sequence[str]] = tuple) -> None:
         self.runs = tuple(run for run in runs if run.count)
-        self.headings = headings
+        self._text = text
         self._starts = _starts([run.count for run in self.runs])
         self.count = sum(run.count for run in self.runs)
         self._pairs: _Pairs | None = None
@@ -130,22 +131,45 @@ class Document:
         """Return the first row of a run."""
         return self._starts[run]
 
-    def headers(self) -> list[int]:
+    @cached_property
+    def headings(self) -> tuple[Heading, ...]:
+        """Return the Markdown headings of the new text."""
+        return headings(self._text())
+
+    @cached_property
+    def headers(self) -> tuple[int, ...]:
         """Return the rows at which changes begin."""
-        return [start for start, run in zip(self._starts, self.runs, strict=True) if run.kind is RowKind.HEADER]
+        runs = zip(self._starts, self.runs, strict=True)
+        return tuple(start for start, run in runs if run.kind is RowKind.HEADER)
+
+    @cached_property
+    def _first_rows(self) -> dict[str, int]:
+        runs = zip(reversed(self._starts), reversed(self.runs), strict=True)
+        return {run.unit: start for start, run in runs if run.unit is not None}
+
+    @cached_property
+    def _counts(self) -> dict[str, tuple[int, int]]:
+        counts: dict[str, tuple[int, int]] = {}
+        for run in self.runs:
+            if run.unit is not None and run.kind in (RowKind.ADDED, RowKind.REMOVED):
+                added, removed = counts.get(run.unit, (0, 0))
+                more = run.count if run.kind is RowKind.ADDED else 0
+                counts[run.unit] = (added + more, removed + run.count - more)
+        return counts
+
+    def counts_of(self, unit: str | None) -> tuple[int, int]:
+        """Return how many rows of a unit are added and removed."""
+        return self._counts.get(unit or "", (0, 0))
 
     def header_of(self, unit: str) -> int | None:
         """Return the first row of a unit."""
-        for start, run in zip(self._starts, self.runs, strict=True):
-            if run.unit == unit:
-                return start
-        return None
+        return self._first_rows.get(unit)
 
     def place_of(self, line: int, *, old: bool = False) -> int | None:
         """Return the row of a line (from 0) of the new or the old text; None when it is folded away."""
         for start, run in zip(self._starts, self.runs, strict=True):
             first = run.old if old else run.new
-            if run.kind is not RowKind.HEADER and 0 <= first <= line < first + run.count:
+            if run.kind not in (RowKind.HEADER, RowKind.FOLD) and 0 <= first <= line < first + run.count:
                 return start + line - first
         return None
 

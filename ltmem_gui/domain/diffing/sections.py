@@ -10,6 +10,7 @@ from ltmem_gui.domain.naming import RAW_MEMORIES_FILENAME
 
 THREAD_HEADING = "## Thread `"
 _FENCES = ("```", "~~~")
+_STARTS = ("#", *_FENCES)
 _THREAD_FIELD = "thread_id: "
 _HEADER_LINES = 12
 
@@ -35,10 +36,12 @@ def headings(lines: Sequence[str]) -> tuple[Heading, ...]:
     found: list[Heading] = []
     fence = ""
     for number, line in enumerate(lines):
+        if not line.startswith(_STARTS):
+            continue
         start = line[:3]
         if start in _FENCES:
             fence = "" if fence == start else fence or start
-        elif not fence and start.startswith("#"):
+        elif not fence:
             level = len(line) - len(line.lstrip("#"))
             if level <= 6 and line[level : level + 1] in (" ", "\t"):
                 found.append(Heading(number, level, line[level:].strip()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -55,8 +56,9 @@ class DiffModel(QObject):
         self._file_findings: tuple[Finding, ...] = ()
         self._moves: Moves | None = None
         self._pairs: dict[int, dict[int, int]] = {}
-        self._marks: dict[tuple[int, int], Intraline] = {}
+        self._marks: dict[tuple[int, int], tuple[Intraline, bool]] = {}
         self._number_of: dict[int, int] = {}
+        self.last_number = 1
         self._places: tuple[Place, ...] = ()
         self._places_by_line: dict[tuple[str, int], tuple[Span, ...]] = {}
 
@@ -67,7 +69,12 @@ class DiffModel(QObject):
         self.file, self.review = file, review
         self.look = look or Look(whitespace=self.look.whitespace, whole=self.look.whole)
         lines = file.base or ()
-        changed = [line for hunk in file.change.hunks for line in (*hunk.old, *hunk.new)]
+        known = file.base is not None
+        changed = [line for h in file.change.hunks for line in (h.new if known else (*h.old, *h.new))]
+        hunks = file.change.hunks[-1:]
+        ends = [max(h.old_start + len(h.old), h.new_start + len(h.new)) for h in hunks]
+        grown = sum(len(h.new) - len(h.old) for h in file.change.hunks)
+        self.last_number = max(1, len(lines), len(lines) + grown, *ends)
         self.usual_end = usual_line_end(lines or changed)
         lengths = [*map(len, lines), *map(len, changed)]
         self.longest = max(lengths, default=0)
@@ -141,48 +148,54 @@ class DiffModel(QObject):
 
     def counts_of(self, header: Row) -> tuple[int, int]:
         """Return how many lines the change of a header adds and removes, as decided."""
-        added = removed = 0
-        for run in self.document.runs:
-            if run.unit == header.unit and run.kind is RowKind.ADDED:
-                added += run.count
-            elif run.unit == header.unit and run.kind is RowKind.REMOVED:
-                removed += run.count
-        return added, removed
+        return self.document.counts_of(header.unit)
+
+    def title_of(self, header: Row) -> str:
+        """Return what a change is about: the thread with what goes with it, or the heading it stands under."""
+        unit = self.review.by_key.get(header.unit) if self.review is not None and header.unit else None
+        if unit is not None and unit.kind == "thread":
+            others = sorted({m.path for m in unit.members} - {self.file.change.path if self.file else ""})
+            return f"{unit.key.replace(':', ' ')}, decided with {', '.join(others)}" if others else unit.key
+        heading = self.document.heading(header)
+        return heading.title if heading is not None else ""
+
+    def can_edit(self, row: Row) -> bool:
+        """Tell whether the lines of a row's change can be edited: not those of whole files and threads."""
+        unit = self.review.by_key.get(row.unit) if self.review is not None and row.unit else None
+        return unit is not None and unit.kind in ("hunk", "part")
 
     def note_of(self, row: Row) -> str:
         """Return the review note of a row's change."""
         return self.review.notes.get(row.unit, "") if self.review is not None and row.unit else ""
 
     def marks_of(self, index: int) -> Intraline:
-        """Return the changed words of a row; computed for the rows that are looked at, kept for the file."""
-        run, inside = self.document.locate(index)
-        kind = self.document.runs[run].kind
-        if kind not in (RowKind.REMOVED, RowKind.ADDED):
-            return NO_MARKS
-        first = run if kind is RowKind.REMOVED else run - 1
-        partner = self._partner(first, inside, from_old=kind is RowKind.REMOVED)
-        if partner is None:
-            return NO_MARKS
-        key = (first, inside if kind is RowKind.REMOVED else partner)
-        if key not in self._marks:
-            old = self.document.runs[first].row(key[1])
-            new = self.document.runs[first + 1].row(partner if kind is RowKind.REMOVED else inside)
-            self._marks[key] = compare_lines(old.text, new.text)
-        return self._marks[key]
+        """Return the changed words of a row; computed for the rows that are looked at, kept for the layout."""
+        return self._compared(index)[0]
 
     def only_end_changed(self, index: int) -> bool:
         """Tell whether a row differs from its partner in its line end alone."""
-        run, inside = self.document.locate(index)
+        return self._compared(index)[1]
+
+    def _compared(self, index: int) -> tuple[Intraline, bool]:
+        """Return changed words, and whether the line end alone differs, for a row and its partner."""
+        place = self.document.locate(index)
+        found = self._marks.get(place)
+        if found is None:
+            found = self._marks[place] = self._compare(*place)
+        return found
+
+    def _compare(self, run: int, inside: int) -> tuple[Intraline, bool]:
         kind = self.document.runs[run].kind
         if kind not in (RowKind.REMOVED, RowKind.ADDED):
-            return False
+            return NO_MARKS, False
         first = run if kind is RowKind.REMOVED else run - 1
         partner = self._partner(first, inside, from_old=kind is RowKind.REMOVED)
         if partner is None:
-            return False
-        this = self.document.runs[run].row(inside)
-        other = self.document.runs[first + 1 if kind is RowKind.REMOVED else first].row(partner)
-        return this.text == other.text and this.end != other.end
+            return NO_MARKS, False
+        old_at, new_at = (inside, partner) if kind is RowKind.REMOVED else (partner, inside)
+        old = self.document.runs[first].row(old_at)
+        new = self.document.runs[first + 1].row(new_at)
+        return compare_lines(old.text, new.text), old.text == new.text and old.end != new.end
 
     def moved(self, row: Row) -> int | None:
         """Return the line (from 1) a moved row went to or came from, None for rows that did not move."""
@@ -202,9 +215,13 @@ class DiffModel(QObject):
 
     def next_header(self, row: int, step: int, wanted: Callable[[Row], bool] | None = None) -> int | None:
         """Return the next header after (step 1) or before (step -1) a row that is wanted."""
-        headers = self.document.headers()
-        found = [h for h in headers if h > row] if step > 0 else [h for h in reversed(headers) if h < row]
-        return next((h for h in found if wanted is None or wanted(self.document.row(h))), None)
+        headers = self.document.headers
+        at = bisect_right(headers, row) if step > 0 else bisect_left(headers, row) - 1
+        while 0 <= at < len(headers):
+            if wanted is None or wanted(self.document.row(headers[at])):
+                return headers[at]
+            at += step
+        return None
 
     def is_undecided(self, row: Row) -> bool:
         """Tell whether the change of a row has no decision."""
@@ -296,7 +313,7 @@ class DiffModel(QObject):
         assert self.review is not None
         self.document = lay_out(self.file.change, self.review, self.file.base, self.look)
         self._pairs, self._marks = {}, {}
-        self._number_of = {row: number for number, row in enumerate(self.document.headers(), 1)}
+        self._number_of = {row: number for number, row in enumerate(self.document.headers, 1)}
         self.structure_changed.emit()
 
     def _sort_findings(self, review: Review) -> None:
@@ -335,7 +352,7 @@ def _lines(source: Sequence[str], run: object) -> list[str]:
 def _shape(review: Review, change: FileChange) -> tuple[object, ...]:
     """Return what of a review changes the rows of a file: splits and edits."""
     splits = tuple((k, v) for k, v in review.splits.items() if k[0] == change.path)
-    edits = tuple((u.key, m.edited) for u in review.by_path.get(change.path, ()) if (m := review.mark(u.key)).edited)
+    edits = tuple((key, mark.edited) for key, mark in review.marks.items() if mark.edited is not None)
     return splits, edits, review.checked
 
 

@@ -54,8 +54,8 @@ def _what(model: DiffModel, index: int, row: Row) -> str:
             number, total = model.number_of(index)
             added, removed = model.counts_of(row)
             word = WORDS[model.decision_of(row) or Decision.UNDECIDED]
-            heading = model.document.heading(row)
-            below = f", under {visible(heading.title)}" if heading else ""
+            title = model.title_of(row)
+            below = f", {visible(title)}" if title else ""
             note = f", note: {visible(model.note_of(row))}" if model.note_of(row) else ""
             return f"change {number} of {total}, {word}, {added} added, {removed} removed{below}{note}"
         case RowKind.FOLD:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -80,6 +80,13 @@ class Provenances:
             return Provenance(Support.NO_SOURCE, bullet.text)
         return Provenance(Support.CITED, bullet.text, tuple(self._evidence(entry, rollouts) for entry in entries))
 
+    def of_thread(self, thread: str, rollouts: Mapping[str, Rollout]) -> Provenance:
+        """Return the session that a rendered input comes from, with what the person said in it once it is read."""
+        rollout = rollouts.get(thread)
+        lines = tuple(said(rollout)) if rollout is not None else ()
+        note = "This input is rendered from what was extracted of the session."
+        return Provenance(Support.INPUT, thread, (Evidence(f"rollout {thread}", note, lines, thread=thread),))
+
     def _evidence(self, entry: CitationEntry, rollouts: Mapping[str, Rollout]) -> Evidence:
         if entry.status != "ok":
             return Evidence(entry.location, entry.note, problem=f"the range is {entry.status}", entry=entry)
@@ -88,7 +95,7 @@ class Provenances:
             rollout = rollouts.get(thread)
             if rollout is None:
                 return Evidence(f"rollout {thread}", entry.note, thread=thread, entry=entry)
-            return Evidence(f"rollout {thread}", entry.note, _rollout_lines(rollout, entry), entry=entry)
+            return Evidence(f"rollout {thread}", entry.note, _rollout_lines(rollout, entry), thread=thread, entry=entry)
         text = self._texts.get(entry.path)
         if text is None:
             return Evidence(entry.location, entry.note, problem="the file is not in the memory folder", entry=entry)
@@ -100,6 +107,14 @@ class Provenances:
         first, last = max(1, entry.start - _AROUND), min(len(lines), entry.end + _AROUND, entry.start + _MAX_LINES)
         shown = tuple(EvidenceLine(str(n), lines[n - 1], entry.start <= n <= entry.end) for n in range(first, last + 1))
         return Evidence(entry.location, entry.note, shown, entry=entry)
+
+
+def said(rollout: Rollout) -> Iterator[EvidenceLine]:
+    """Yield what the person typed in a session."""
+    for item in rollout.items:
+        if item.role == "user" and item.kind == "message" and not (item.injected or item.inherited or item.undone):
+            for number, text in enumerate(item.text.split("\n")[:_MAX_LINES]):
+                yield EvidenceLine(str(item.line or item.row or "") if not number else "", text, False)
 
 
 def _rollout_lines(rollout: Rollout, entry: CitationEntry) -> tuple[EvidenceLine, ...]:

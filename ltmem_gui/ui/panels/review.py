@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from PySide6.QtCore import QItemSelection, QModelIndex, Qt, Signal
+from PySide6.QtCore import QItemSelection, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
     QHeaderView,
+    QMenu,
     QSplitter,
     QStackedWidget,
     QTableView,
@@ -31,7 +32,7 @@ from ltmem_gui.ui.models.review_evidence import Provenance, Provenances, Support
 from ltmem_gui.ui.models.review_files import FilesModel
 from ltmem_gui.ui.models.review_findings import FindingsModel
 from ltmem_gui.ui.models.review_state import ReviewState
-from ltmem_gui.ui.panels.review_actions import REVIEW_ACTIONS
+from ltmem_gui.ui.panels.review_actions import MENU_ACTIONS, REVIEW_ACTIONS
 from ltmem_gui.ui.panels.review_bars import FindBar, NoteBar, ReviewFoot, ReviewHeader
 from ltmem_gui.ui.panels.review_commands import ReviewCommands
 from ltmem_gui.ui.panels.review_edit import EditPane
@@ -143,18 +144,18 @@ class ReviewPanel(QWidget):
             at = self.files_model.row_of(path)
             if at != self.files.currentIndex().row():
                 self.files.selectRow(at)
-        headers = self.model.document.headers()
+        headers = self.model.document.headers
         wanted = next((h for h in headers if self.model.is_undecided(self.model.document.row(h))), None)
         self.view.set_cursor_row(row if row is not None else wanted if wanted is not None else (headers or [0])[0])
         self._show_counts()
 
     def show_reading_list(self, on: bool) -> None:
         """Show the rows as a table or as a diff."""
-        self.stack.setCurrentWidget(self.reading if on else self._diff_page)
-        target: QWidget = self.reading if on else self.view
+        # A table that gets the focus without a current row takes its first one: choose before the switch.
         if on:
             self.reading.selectRow(self.view.cursor_row)
-        target.setFocus()
+        self.stack.setCurrentWidget(self.reading if on else self._diff_page)
+        (self.reading if on else self.view).setFocus()
         self.show_modes()
 
     @property
@@ -329,6 +330,8 @@ class ReviewPanel(QWidget):
         self.files.selectionModel().selectionChanged.connect(self._on_file_selected)
         self.reading.selectionModel().currentRowChanged.connect(self._on_reading_moved)
         self.view.cursor_moved.connect(self._on_cursor_moved)
+        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.view.customContextMenuRequested.connect(self._on_menu_asked)
         self.overview.row_wanted.connect(self._on_row_wanted)
         self.side.rollout_asked.connect(self.ask_rollout)
         self.side.left.connect(self.commands.focus_diff)
@@ -381,6 +384,13 @@ class ReviewPanel(QWidget):
         self._show_provenance(row)
         self._show_position()
 
+    def _on_menu_asked(self, point: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for id_ in MENU_ACTIONS:
+            menu.addAction(self.registry.action(id_))
+        menu.popup(self.view.viewport().mapToGlobal(point))
+
     def _on_row_wanted(self, row: int) -> None:
         self.view.set_cursor_row(row)
         self.view.center_cursor()
@@ -402,7 +412,9 @@ class ReviewPanel(QWidget):
         if not 0 <= row < self.model.document.count or self._provenances is None:
             return
         line = self.model.document.row(row)
-        if self.current_path() not in _SOURCE_FILES or line.new is None or line.text == "":
+        if line.unit is not None and line.unit.startswith("thread:"):
+            self.side.show_provenance(self._provenances.of_thread(line.unit[len("thread:") :], self._rollouts))
+        elif self.current_path() not in _SOURCE_FILES or line.new is None or line.text == "":
             self.side.show_provenance(Provenance(Support.NOT_A_CLAIM))
         else:
             self.side.show_provenance(self._provenances.of_line(line.new, self._rollouts))

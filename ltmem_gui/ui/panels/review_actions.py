@@ -37,3 +37,17 @@ REVIEW_ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("review.copy_place", "Copy path:line", "diff"),
     ActionSpec("review.apply", "Apply…", "diff", tip="Opens the sheet of effects; never writes by itself"),
 )
+
+MENU_ACTIONS: tuple[str, ...] = (
+    "review.accept",
+    "review.reject",
+    "review.edit",
+    "review.undecide",
+    "review.note",
+    "review.accept_block",
+    "review.source",
+    "review.copy",
+    "review.copy_patch",
+    "review.copy_place",
+    "review.long_line",
+)

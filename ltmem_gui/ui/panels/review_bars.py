@@ -63,9 +63,12 @@ class ReviewHeader(QFrame):
         layout.addWidget(self.title)
         layout.addWidget(self.counts, 1)
         layout.addWidget(self._chip)
+        switches = QHBoxLayout()
+        switches.setSpacing(0)
+        layout.addLayout(switches)
         for id_, short in SWITCHES:
-            layout.addWidget(self._button(registry.action(id_), short))
-        layout.addWidget(self._exports())
+            switches.addWidget(self._button(registry.action(id_), short))
+        switches.addWidget(self._exports())
 
     def show_modes(self, *, side_by_side: bool, whole: bool, reading: bool, whitespace: Whitespace) -> None:
         """Show which views are on; a white-space view is a chip that a press takes away."""

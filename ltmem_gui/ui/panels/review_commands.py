@@ -286,7 +286,7 @@ class ReviewCommands(QObject):
             paths, key=lambda path: ((p.files_model.row_of(path) - here) * step - 1) % len(p.files_model.rows)
         )
         p.open_file(order[0])
-        headers = p.model.document.headers()
+        headers = p.model.document.headers
         wanted = [h for h in headers if p.model.is_undecided(p.model.document.row(h))]
         if wanted:
             p.view.set_cursor_row(wanted[0] if step > 0 else wanted[-1])
@@ -467,7 +467,7 @@ class ReviewCommands(QObject):
         first, last = p.view.selected_rows
         if last > first:
             return f"{last - first + 1} rows selected: A accepts, X rejects what changes in them"
-        headers = p.model.document.headers()
+        headers = p.model.document.headers
         at = sum(1 for header in headers if header <= p.view.cursor_row)
         line = f" · line {row.new or row.old}" if row.new or row.old else ""
         if not headers:

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from ltmem_gui.domain.findings import Severity
 from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.ui.models import formats
 from ltmem_gui.ui.models.review_evidence import Evidence, Provenance, Support
 from ltmem_gui.ui.models.review_findings import FindingRow, FindingsModel
 from ltmem_gui.ui.theme import Theme, bold_font, monospace
@@ -27,7 +28,6 @@ from ltmem_gui.ui.widgets.line_view import LineColors, LineView, TextLine
 _HEADLINES = {
     Support.NO_SOURCE: "▲ no source",
     Support.NOT_A_CLAIM: "Nothing to cite on this line",
-    Support.INPUT: "An input, rendered from the database",
 }
 
 
@@ -133,7 +133,9 @@ class SidePane(QWidget):
     def _show_evidence(self) -> None:
         evidence = self._shown[self._at]
         several = f" ({self._at + 1} of {len(self._shown)})" if len(self._shown) > 1 else ""
-        self._headline.setText(f"{one_line(evidence.title, 200)}{several}")
+        title = f"rollout {formats.middle(evidence.thread, 21)}" if evidence.thread else one_line(evidence.title, 200)
+        self._headline.setText(f"{title}{several}")
+        self._headline.setToolTip(evidence.title.replace("<", "‹"))
         note = one_line(evidence.note, 300)
         self._note.setText(f"▲ {evidence.problem}. {note}" if evidence.problem else note)
         self._show_lines([TextLine(line.label, line.text, line.cited) for line in evidence.lines])
@@ -164,6 +166,7 @@ class SidePane(QWidget):
         self._list.setAccessibleName("Findings")
         self._list.setModel(self._findings)
         self._list.setWordWrap(True)
+        self._list.setSpacing(3)
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._list.setResizeMode(QListView.ResizeMode.Adjust)
         self._list.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)

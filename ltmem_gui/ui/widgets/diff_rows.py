@@ -18,6 +18,7 @@ from ltmem_gui.ui.widgets.diff_text import TextMetrics, TextPainter
 
 STRIPE = 4
 _PAD = 8
+_UNDECIDE = ("undecide", "Undecide", "U")
 BUTTONS = (("accept", "Accept", "A"), ("reject", "Reject", "X"), ("edit", "Edit", "E"))
 
 
@@ -58,12 +59,7 @@ class RowPainter:
 
     def number_width(self) -> int:
         """Return the width of one column of numbers."""
-        last = 1
-        if self.model.file is not None:
-            base = len(self.model.file.base or ())
-            hunks = self.model.file.change.hunks
-            last = max(base, *(h.new_start + len(h.new) for h in hunks), *(h.old_start + len(h.old) for h in hunks), 1)
-        return int(max(3, len(str(last))) * self.metrics.char) + _PAD
+        return int(max(3, len(str(self.model.last_number))) * self.metrics.char) + _PAD
 
     def gutter_width(self, lane: Lane) -> int:
         """Return the width of stripe, numbers and sign."""
@@ -226,7 +222,7 @@ class RowPainter:
             p.setBrush(Qt.BrushStyle.NoBrush)
             p.drawRect(rect.adjusted(0, 0, -1, -1))
         right = self._decision(p, decision, rect)
-        for name, place in self.button_rects(rect, decision):
+        for name, place in self.button_rects(rect, row):
             right = min(right, place.left())
             self._button(p, name, place)
         x = rect.left() + 12
@@ -247,9 +243,7 @@ class RowPainter:
     def _about(self, row: Row, findings: tuple[Finding, ...]) -> str:
         added, removed = self.model.counts_of(row)
         parts = [f"+{added} −{removed}"]
-        heading = self.model.document.heading(row)
-        if heading is not None:
-            parts.append(one_line(heading.title, 80))
+        parts += [one_line(title, 120)] if (title := self.model.title_of(row)) else []
         if self.model.note_of(row):
             parts.append(f"note: {one_line(self.model.note_of(row), 60)}")
         parts += [f"{FINDING_SIGNS[f.severity]} {one_line(f.text, 80)}" for f in findings]
@@ -269,10 +263,12 @@ class RowPainter:
         metrics = QFontMetricsF(self._bold)
         return int(max(metrics.horizontalAdvance(f"○ {word}") for word in DECISION_WORDS.values())) + 4
 
-    def button_rects(self, rect: QRect, decision: Decision) -> list[tuple[str, QRect]]:
+    def button_rects(self, rect: QRect, header: Row) -> list[tuple[str, QRect]]:
         """Return the buttons of a header, right to left; a decided change offers to take the decision back."""
-        names = list(BUTTONS) if decision is Decision.UNDECIDED else [("undecide", "Undecide", "U")]
-        right = rect.right() - self.decision_width() - 24
+        names = [_UNDECIDE]
+        if self.model.is_undecided(header):
+            names = [b for b in BUTTONS if b[0] != "edit" or self.model.can_edit(header)]
+        right = rect.right() - self.decision_width() - 16
         found: list[tuple[str, QRect]] = []
         for name, title, key in reversed(names):
             width = int(self._ui_metrics.horizontalAdvance(f"{title}{key}")) + 24
@@ -281,7 +277,7 @@ class RowPainter:
         return found
 
     def _button(self, p: QPainter, name: str, place: QRect) -> None:
-        title, key = next(((t, k) for n, t, k in (*BUTTONS, ("undecide", "Undecide", "U")) if n == name), (name, ""))
+        title, key = next(((t, k) for n, t, k in (*BUTTONS, _UNDECIDE) if n == name), (name, ""))
         p.setPen(self.colors.border)
         p.setBrush(self.colors.base)
         p.drawRoundedRect(QRectF(place).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)

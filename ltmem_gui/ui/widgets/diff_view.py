@@ -18,7 +18,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
 
-from ltmem_gui.domain.consent import Decision
 from ltmem_gui.domain.diffing.rows import REVEAL, Row, RowKind
 from ltmem_gui.ui.models.diff_model import LONG_LINE, DiffModel
 from ltmem_gui.ui.models.diff_spoken import spoken_row
@@ -160,7 +159,7 @@ class DiffView(QAbstractScrollArea):
         vertical.setRange(0, max(0, self._view_count() * h - view.height()))
         lane, _ = self._lanes()
         room = lane.right - lane.left - self._rows.gutter_width(lane)
-        longest = min(self._model.longest, LONG_LINE) + 24
+        longest = min(self._model.longest, LONG_LINE) + 4
         horizontal.setSingleStep(int(8 * self._rows.metrics.char))
         horizontal.setPageStep(max(1, room))
         horizontal.setRange(0, max(0, int(longest * self._rows.metrics.char) - room))
@@ -206,14 +205,13 @@ class DiffView(QAbstractScrollArea):
             if alone is not None:
                 self._rows.band(painter, y, index, alone, QRect(0, y, width, h), self._state(index, alone, active))
                 continue
-            for row, lane, old in ((pair.left, left_lane, True), (pair.right, right_lane, False)):
+            for row, lane in ((pair.left, left_lane), (pair.right, right_lane)):
                 if row is None:
                     self._rows.empty(painter, y, lane)
                     continue
                 own = index if row.kind is not RowKind.ADDED else self._added_row(at, row)
                 state = self._state(own, row, active, current=self._view_row(self._cursor) == at)
                 self._rows.line(painter, y, own, row, lane, scroll, state)
-                del old
             painter.fillRect(QRect(width // 2, y, 1, h), self._rows.colors.border)
 
     def _added_row(self, view_row: int, row: Row) -> int:
@@ -285,8 +283,8 @@ class DiffView(QAbstractScrollArea):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         row = self._row_at(int(event.position().y()))
+        event.accept()
         if row is None or event.button() != Qt.MouseButton.LeftButton:
-            super().mousePressEvent(event)
             return
         pressed = self._button_at(row, event.position().toPoint())
         extend = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
@@ -301,6 +299,9 @@ class DiffView(QAbstractScrollArea):
             row = self._row_at(int(event.position().y()))
             if row is not None and row != self._cursor:
                 self.set_cursor_row(row, extend=True)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        event.accept()
 
     def viewportEvent(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
@@ -321,8 +322,7 @@ class DiffView(QAbstractScrollArea):
             return ""
         h = self._rows.height
         y = self._view_row(row) * h - self.verticalScrollBar().value()
-        decision = self._model.decision_of(line) or Decision.UNDECIDED
-        rects = self._rows.button_rects(QRect(0, y, self.viewport().width(), h), decision)
+        rects = self._rows.button_rects(QRect(0, y, self.viewport().width(), h), line)
         return next((name for name, rect in rects if rect.contains(point)), "")
 
     def _speak(self) -> None:

@@ -107,7 +107,7 @@ class OverviewBar(QWidget):
         return picture
 
     def _describe(self) -> None:
-        headers = self._model.document.headers()
+        headers = self._model.document.headers
         undecided = sum(1 for row in headers if self._model.is_undecided(self._model.document.row(row)))
         text = f"{len(headers)} changes, {undecided} undecided, {len(self._model.findings)} findings"
         self.setAccessibleName(f"Overview: {text}")
