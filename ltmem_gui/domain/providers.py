@@ -101,7 +101,7 @@ def is_loopback_host(host: str) -> bool:
 def provider_of(name: str, settings: Settings, model: str = "") -> ProviderSettings:
     """Return the server a name and the settings mean. Raises `UsageError` saying what is missing."""
     if name not in PRESETS:
-        known = ", ".join([BUILTIN, *PRESETS])
+        known = ", ".join([BUILTIN, *PRESETS, "local"])
         raise UsageError(f"unknown provider {name!r}", f"known: {known}")
     url = settings.provider_url or PRESETS[name]
     if not url:
