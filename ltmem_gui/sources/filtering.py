@@ -8,7 +8,7 @@ checked cheaply (closed, one record, no NUL); one that fails is decoded and then
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
@@ -17,21 +17,20 @@ from ltmem_gui.sources.lines import MAX_LINE_BYTES
 BLOCK_BYTES = 4 * 1024 * 1024
 EDGE_BYTES = 4 * 1024 * 1024
 SMALL_LINE_BYTES = 1024
-GLUE_BYTES = 32 * 1024
+GLUE_BYTES = 8 * 1024
 
 _USELESS_ITEMS = rb"reasoning|compaction|context_compaction|ghost_snapshot|image_generation_call|additional_tools"
 _TOOL_ITEMS = (
-    rb"(?:function_call|custom_tool_call|tool_search_call|local_shell_call|web_search_call)"
-    rb"|(?:function_call_output|custom_tool_call_output|tool_search_output)"
+    rb"function_call_output|function_call|custom_tool_call_output|custom_tool_call"
+    rb"|tool_search_call|tool_search_output|local_shell_call|web_search_call"
 )
-_NEEDED_EVENTS = rb"thread_rolled_back|thread_name_updated|task_started|token_count"
+_NEEDED_EVENTS = rb"thread_rolled_back|thread_name_updated|task_started"
+_USELESS_LINES = rb"compacted|world_state|token_usage_record|realtime_item|retained_context|security_risk_score"
 _PATTERN = re.compile(
     rb'\{"timestamp":"([^"\\]{1,40})",(?:"ordinal":\d+,)?"type":"(?:'
-    rb"(?P<useless>(?:compacted|world_state|token_usage_record|realtime_item|retained_context|security_risk_score)\""
-    rb'|response_item","payload":\{"type":"(?:' + _USELESS_ITEMS + rb')"'
-    rb'|event_msg","payload":\{"type":"(?!(?:' + _NEEDED_EVENTS + rb')")[a-z_]+")'
-    rb'|(?P<limits>event_msg","payload":\{"type":"token_count")'
-    rb'|(?P<tool>response_item","payload":\{"type":"(?:' + _TOOL_ITEMS + rb')")'
+    rb'response_item","payload":\{"type":"(?:(?P<tool>' + _TOOL_ITEMS + rb")|" + _USELESS_ITEMS + rb')"'
+    rb'|event_msg","payload":\{"type":"(?:(?P<limits>token_count)|(?!(?:' + _NEEDED_EVENTS + rb')")[a-z_]+)"'
+    rb'|(?P<context>turn_context)"|(?:' + _USELESS_LINES + rb')"'
     rb")"
 )
 _RECORD_START = b'{"timestamp":"'
@@ -54,11 +53,7 @@ class FilterPass:
     middle_bytes: int = 0
     newest: bytes = b""
     limits: bytes = b""
-    _tail: int = field(init=False, default=0)
-    _start: int = field(init=False, default=0)
-
-    def __post_init__(self) -> None:
-        self._tail = self.size - self.edge
+    _start: int = field(init=False, default=0)  # behind the last line end of the block
 
     def run(self, stream: BinaryIO) -> Iterator[tuple[int, bytes | None, bool]]:
         """Yield every line to decode: number, bytes with the line end (None above the limit), far from both ends."""
@@ -72,10 +67,8 @@ class FilterPass:
                 count = stream.readinto(view[filled : filled + BLOCK_BYTES]) or 0  # type: ignore[attr-defined]
             end = filled + count
             damaged = buffer.find(0, filled, end) >= 0 or (filled > 0 and damaged)
-            start = 0
-            for start, stop in self._wanted(buffer, filled, end, offset, damaged):
-                far = stop - start > SMALL_LINE_BYTES and self.edge <= offset + start < self._tail
-                yield self.lines, bytes(buffer[start:stop]), far
+            for number, start, stop, far in self._wanted(buffer, filled, end, offset, damaged):
+                yield number, bytes(buffer[start:stop]), far
             start = self._start
             if not count:
                 if start < end:
@@ -95,41 +88,49 @@ class FilterPass:
 
     def _wanted(
         self, buffer: bytearray, searched: int, end: int, offset: int, damaged: bool
-    ) -> Iterator[tuple[int, int]]:
-        """Yield (start, stop) of each line to decode; `lines` counts on, `_start` ends behind the last line end."""
+    ) -> list[tuple[int, int, int, bool]]:
+        """Return (number, start, stop, far from both ends) of each line of this block that is to be decoded."""
         # One tight loop over local names: it runs once per line of a file of hundreds of megabytes.
         match, find = _PATTERN.match, buffer.find
-        head, tail = self.edge - offset, self._tail - offset
-        start = 0
-        stop = find(b"\n", searched, end)
+        head, tail = self.edge - offset, self.size - self.edge - offset
+        number, newest, limits = self.lines, self.newest, (0, 0)
+        spans: list[tuple[int, int, int, bool]] = []
+        near_only = ("tool", "context")
+        start, stop = 0, find(b"\n", searched, end)
         while stop >= 0:
-            self.lines += 1
+            number += 1
+            far = head <= start < tail and stop - start > SMALL_LINE_BYTES
             found = None if damaged else match(buffer, start, stop)
-            if found is not None:
-                group = found.lastgroup
-                edge = group == "tool" and (start < head or start >= tail or stop - start <= SMALL_LINE_BYTES)
-                # A cut record with a whole one glued on: the whole one stands last, and few are longer than this.
-                brace = find(0x7B, max(found.end(), stop - GLUE_BYTES), stop)
-                glued = brace >= 0 and find(_RECORD_START + found[1][:4], brace, stop) >= 0
-                if edge or glued or (buffer[stop - 1] != 0x7D and buffer[stop - 2 : stop] != b"}\r"):
-                    found = None
-                else:
-                    self._pass_over(buffer, start, stop, group, found[1])
-            if found is None:
-                self.kept_lines += 1
-                yield start, stop + 1
+            group = found.lastgroup if found else None
+            if found is None or (group in near_only and not far) or _is_doubtful(buffer, find, found, stop):
+                spans.append((number, start, stop + 1, far))
+            else:
+                if found[1] > newest:
+                    newest = found[1]
+                if group == "limits":
+                    limits = (start, stop)
+                elif group == "tool":
+                    self.middle_lines += 1
+                    self.middle_bytes += stop - start
             start = stop + 1
             stop = find(b"\n", start, end)
-        self._start = start
+        if limits[1]:
+            self.limits = bytes(buffer[limits[0] : limits[1]])
+        self.kept_lines += len(spans)
+        self.lines, self.newest, self._start = number, newest, start
+        return spans
 
-    def _pass_over(self, buffer: bytearray, start: int, stop: int, group: str | None, timestamp: bytes) -> None:
-        if timestamp > self.newest:
-            self.newest = timestamp
-        if group == "limits":
-            self.limits = bytes(buffer[start:stop])
-        elif group == "tool":
-            self.middle_lines += 1
-            self.middle_bytes += stop - start
+
+def _is_doubtful(buffer: bytearray, find: Callable[..., int], found: re.Match[bytes], stop: int) -> bool:
+    """Tell whether a line is not closed, or may hold a second record glued on a cut one.
+
+    The glued one stands last, and few are longer than `GLUE_BYTES`.
+    """
+    if buffer[stop - 1] != 0x7D and buffer[stop - 2 : stop] != b"}\r":
+        return True
+    begin, window = found.end(), stop - GLUE_BYTES
+    brace = find(0x7B, begin if begin > window else window, stop)
+    return brace >= 0 and find(_RECORD_START + found[1][:4], brace, stop) >= 0
 
 
 def _skip_line(stream: BinaryIO) -> int:
