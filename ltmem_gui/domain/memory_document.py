@@ -24,6 +24,7 @@ KEYWORDS_HEADING = "### keywords"
 _TASK = re.compile(r"## Task ([0-9]{1,6})\s*:?\s*(.*)\Z")
 _REFERENCE = re.compile(r"\s*\[\s*((?:Task\s+[0-9]{1,6}|c[0-9]{1,9})(?:\s*,\s*(?:Task\s+)?c?[0-9]{1,9})*)\s*\]\s*\Z")
 _ATTRIBUTE = re.compile(r"(?:\A|, )(cwd|rollout_path|updated_at|thread_id)=")
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _FILE = re.compile(r"- (?P<path>\S.*?)(?: \((?P<note>.*)\))?\s*\Z")
 
 
@@ -223,25 +224,45 @@ def render_document(parts: Sequence[Group | Loose]) -> str:
 
 def _split(lines: list[str]) -> Iterable[tuple[int, list[str]]]:
     """Yield (first line number, lines) of each top-level block; headings inside code fences are text."""
-    start, fenced = 0, ""
-    for index, line in enumerate(lines):
-        fenced = _fence(line, fenced)
+    start = 0
+    for index, (line, fenced) in enumerate(zip(lines, _fences(lines), strict=True)):
         if not fenced and index > start and line.startswith("# "):
             yield start + 1, lines[start:index]
             start = index
     yield start + 1, lines[start:]
 
 
-def _fence(line: str, fenced: str) -> str:
-    stripped = line.lstrip()
-    if fenced:
-        return (
-            ""
-            if stripped.rstrip() and set(stripped.rstrip()) == {fenced[0]} and stripped.startswith(fenced)
-            else fenced
-        )
-    match = re.match(r"(`{3,}|~{3,})", stripped)
-    return match[1] if match else ""
+def _fences(lines: Sequence[str]) -> list[bool]:
+    """Tell of each line whether it is part of a code fence.
+
+    A fence that is not closed before the next task group is none: one stray mark must not hide the rest of the file.
+    """
+    flags = [False] * len(lines)
+    stray: set[str] = set()
+    at = 0
+    while at < len(lines):
+        if lines[at].startswith(GROUP_PREFIX):
+            stray.clear()
+        match = _FENCE.match(lines[at])
+        end = _fence_end(lines, at, match[1]) if match and match[1] not in stray else None
+        if end is None:
+            # Later marks of the same length cannot be closed either, and are not looked up again.
+            stray.update([match[1]] if match else [])
+            at += 1
+        else:
+            flags[at : end + 1] = [True] * (end + 1 - at)
+            at = end + 1
+    return flags
+
+
+def _fence_end(lines: Sequence[str], start: int, mark: str) -> int | None:
+    for index in range(start + 1, len(lines)):
+        stripped = lines[index].strip()
+        if lines[index].startswith(GROUP_PREFIX):
+            return None
+        if stripped.startswith(mark) and set(stripped) == {mark[0]}:
+            return index
+    return None
 
 
 class _GroupReader:
@@ -258,9 +279,8 @@ class _GroupReader:
     def read(self) -> Group:
         body, self._citations = _take_citations(self._lines, self._start)
         chunk: list[tuple[int, str]] = []
-        fenced = ""
-        for number, line in body[1:]:
-            fenced = _fence(line, fenced)
+        flags = _fences([line for _, line in body])
+        for (number, line), fenced in zip(body[1:], flags[1:], strict=True):
             if not fenced and line.startswith("## "):
                 self._close(chunk)
                 chunk = []
@@ -350,11 +370,10 @@ def _read_task(number: int, title: str, chunk: list[tuple[int, str]]) -> Task:
 def _items(chunk: list[tuple[int, str]]) -> list[Bullet | Loose]:
     items: list[Bullet | Loose] = []
     loose: list[tuple[int, str]] = []
-    fenced = ""
-    for number, line in chunk:
-        was, fenced = fenced, _fence(line, fenced)
+    flags = _fences([line for _, line in chunk])
+    for (number, line), fenced in zip(chunk, flags, strict=True):
         last = items[-1] if items and not loose else None
-        if was or fenced:
+        if fenced:
             loose.append((number, line))
         elif line.startswith("- "):
             _flush(items, loose)

@@ -102,12 +102,13 @@ def test_a_block_of_a_model_with_blank_lines_between_reads_the_same() -> None:
     assert only_group(airy) == only_group(BLOCK)
 
 
-def test_fences_hide_headings_and_bullets() -> None:
-    text = "# Task Group: x\n\n## User preferences\n- a\n```md\n# Task Group: y\n## Task 1: z\n- b\n```\n- c\n"
+def test_fences_hide_headings_and_bullets_but_never_a_task_group() -> None:
+    text = "# Task Group: x\n\n## User preferences\n- a\n```md\n# Notes\n## Task 1: z\n- b\n```\n- c\n"
     group = only_group(text)
     assert [type(item).__name__ for item in group.sections[0].items] == ["Bullet", "Loose", "Bullet"]
-    unclosed = only_group("# Task Group: x\n\n## User preferences\n~~~\n- b\n# Task Group: y\n``\n")
-    assert len(unclosed.sections[0].items) == 1
+    stray = read_document("~~~\n# Task Group: x\n\n## User preferences\n```\n- b\n# Task Group: y\n```\n~~~\n")
+    assert [g.title for g in stray.groups] == ["x", "y"]
+    assert Bullet("b") in stray.groups[0].sections[0].items
 
 
 def test_odd_parts_are_kept_as_they_are() -> None:

@@ -173,11 +173,12 @@ def _keywords(given: tuple[str, ...], task: RawTask, cwd: str) -> tuple[str, ...
     given = tuple(word for word in given if re.search(r"\w\w", word) and ": " not in word)
     spoken = " ".join([task.title, *(bullet.text for bullet in task.bullets)]).casefold()
     ranked = sorted(given, key=lambda word: word.casefold() not in spoken)[:MAX_KEYWORDS]
-    if ranked:
+    if len(ranked) > 1:
         return tuple(ranked)
     words = [word for word in re.findall(r"[\w./-]{4,40}", task.title) if not word.isdigit()]
     folder = [part for part in re.split(r"[\\/]+", cwd) if part][-1:]
-    return tuple(dict.fromkeys([*folder, *(word.strip("./-") for word in words)]))[:MAX_KEYWORDS] or ("session",)
+    found = dict.fromkeys([*ranked, *folder, *(word.strip("./-") for word in words)])
+    return tuple(found)[:MAX_KEYWORDS] or ("session",)
 
 
 def _evidence(bullet: RawBullet, output: StageOneOutput, file: SummaryFile) -> tuple[CitationEntry, ...]:

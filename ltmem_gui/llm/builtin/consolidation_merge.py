@@ -24,6 +24,7 @@ from ltmem_gui.domain.memory_document import (
     Loose,
     Section,
     Task,
+    render_file,
 )
 from ltmem_gui.domain.memory_wording import has_relative_date
 from ltmem_gui.llm.builtin.consolidation_claims import Claim, ClaimIndex, Statement, disagreements
@@ -99,8 +100,7 @@ def merge_group(old: Group | None, derived: DerivedGroup | None, title: str, liv
     if old is not None and not old.entries_by_claim:
         threads += [item for item in old.citations.rollout_ids if item in living.threads]
     ids = unique_ids(sorted(threads))
-    rejected = old.citations.rejected if old else ()
-    cited = ParsedCitations(cited.entries, ids if cited.entries or rejected else (), rejected)
+    cited = ParsedCitations(cited.entries, ids if cited.entries else ())
     header = old.header if old is not None else _header(source, title)
     return Group(title, header, tuple(draft.tasks), sections, cited)
 
@@ -131,22 +131,39 @@ def _place_tasks(draft: _Draft, old: Group | None, derived: DerivedGroup, living
         if kept is not None:
             draft.tasks.append(kept)
             draft.renumbered[task.number] = len(draft.tasks)
-        elif ours and task.extra:
-            draft.sections.setdefault(KNOWLEDGE, []).append(_Row(Loose(task.extra)))
+        elif ours and (left := _by_hand(task)):
+            draft.sections.setdefault(KNOWLEDGE, []).append(_Row(Loose(left)))
     waiting = [task for task in waiting if _plain(_file_line(task)) not in living.refused]
     while waiting:
-        draft.tasks.append(_take_all(draft, waiting[0].title, waiting, ()))
+        draft.tasks.append(_take_all(draft, waiting[0].title, waiting))
 
 
 def _own_task(draft: _Draft, task: Task, waiting: list[DerivedTask]) -> Task | None:
-    """Lay a task of ours out anew from what the sessions it names say now."""
+    """Lay a task of ours out anew from what the sessions it names say now; lines put into it by hand stay."""
     threads = {reference.thread_id for reference in task.files}
     candidates = [fresh for fresh in waiting if fresh.thread_id in threads]
     candidates.sort(key=lambda fresh: not task.title.startswith(fresh.title))
-    return _take_all(draft, candidates[0].title, waiting, task.extra) if candidates else None
+    if not candidates:
+        return None
+    made = _take_all(draft, candidates[0].title, waiting)
+    files, keywords = (*made.files, *_own_files(task)), (*made.keywords, *_own_keywords(task))
+    return replace(made, files=files, keywords=keywords, extra=task.extra)
 
 
-def _take_all(draft: _Draft, title: str, waiting: list[DerivedTask], extra: tuple[str, ...]) -> Task:
+def _own_files(task: Task) -> tuple[FileReference, ...]:
+    return tuple(ref for ref in task.files if not ref.thread_id and not ref.path.startswith(SUMMARIES))
+
+
+def _own_keywords(task: Task) -> tuple[str, ...]:
+    ours = max(task.keywords, key=lambda line: line.count(","), default="")
+    return tuple(line for line in task.keywords if line != ours)
+
+
+def _by_hand(task: Task) -> tuple[str, ...]:
+    return (*map(render_file, _own_files(task)), *_own_keywords(task), *task.extra)
+
+
+def _take_all(draft: _Draft, title: str, waiting: list[DerivedTask]) -> Task:
     """Make one task of all waiting ones with this title; the newest names outcome and keywords."""
     number = len(draft.tasks) + 1
     wanted = title.casefold()
@@ -157,7 +174,7 @@ def _take_all(draft: _Draft, title: str, waiting: list[DerivedTask], extra: tupl
     words = {word.casefold(): word for task in reversed(members) for word in task.keywords}
     keywords = ", ".join(list(words.values())[:MAX_KEYWORDS])
     files = tuple(dict.fromkeys(task.reference for task in members))
-    return Task(number, members[-1].heading, files, (f"- {keywords}",), extra)
+    return Task(number, members[-1].heading, files, (f"- {keywords}",))
 
 
 def _foreign_task(draft: _Draft, task: Task, waiting: list[DerivedTask], living: Living) -> Task | None:
@@ -205,6 +222,10 @@ def _place_old(draft: _Draft, old: Group, claims: ClaimIndex, living: Living) ->
                     continue
             if row is not None:
                 rows.append(row)
+    if old.citations.rejected:
+        # What is no citation was put there by hand; in the text it is seen.
+        lines = tuple(item.text for item in old.citations.rejected)
+        draft.sections.setdefault(KNOWLEDGE, []).append(_Row(Loose(lines)))
 
 
 def _keep_item(
