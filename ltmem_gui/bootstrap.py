@@ -7,7 +7,6 @@ database must not pay for peewee.
 from __future__ import annotations
 
 import os
-import socket
 import time
 import urllib.request
 from contextlib import ExitStack
@@ -170,12 +169,9 @@ class Composition:
     @property
     def owner(self) -> Owner:
         """Return who this process is, for leases and locks."""
-        import psutil
+        from ltmem_gui.store.liveness import this_process
 
-        from ltmem_gui.domain.jobs import Owner
-
-        started = int(psutil.Process().create_time())
-        return self._once("owner", lambda: Owner(socket.gethostname(), os.getpid(), started, "ltmem"))
+        return self._once("owner", lambda: this_process("ltmem"))
 
     def extractor(self, provider: str, settings: Settings) -> Extractor:
         """Return the Phase-1 side of a provider. Raises `UsageError` for an unknown or incomplete one."""

@@ -45,6 +45,7 @@ class Staged:
     skipped: tuple[Skip, ...]
     row_effects: tuple[StoreOutputs, ...]
     refused: tuple[str, ...]
+    notices: tuple[str, ...]
 
 
 async def plan_consolidate(adapters: Adapters, request: Request, *, cancel: CancelToken, listen: Listener) -> Plan:
@@ -103,7 +104,7 @@ async def plan_consolidate(adapters: Adapters, request: Request, *, cancel: Canc
         findings=(*findings, *redacted),
         skipped=staged.skipped,
         drift=tuple(f"{change.status} {change.path}" for change in drift) if staged.snapshot.baseline else (),
-        notes=(*staged.snapshot.problems, *notes),
+        notes=(*staged.notices, *staged.snapshot.problems, *notes),
         watermark=staged.watermark,
     ).sealed()
 
@@ -120,6 +121,7 @@ async def stage(adapters: Adapters, request: Request, listen: Listener) -> Stage
         stored_watermark = await call(call.store.watermark)
         jobs = await call(call.store.jobs)
         refused = await call(call.store.refused_hunks)
+        notices = call.store.notices
     now = adapters.clock()
     reviewed = await review_inputs(adapters, request, outputs, excluded)
     rows = tuple(
@@ -150,6 +152,7 @@ async def stage(adapters: Adapters, request: Request, listen: Listener) -> Stage
         skipped=_skipped(outputs, rows, reviewed.left_out),
         row_effects=reviewed.effects,
         refused=tuple("".join(hunk.new) for hunk in refused),
+        notices=notices,
     )
 
 
@@ -246,6 +249,6 @@ def _empty(adapters: Adapters, request: Request, staged: Staged, note: str) -> P
         settings=request.settings,
         base=staged.snapshot.mark(),
         skipped=staged.skipped,
-        notes=(note, *staged.snapshot.problems),
+        notes=(note, *staged.notices, *staged.snapshot.problems),
         watermark=staged.watermark,
     ).sealed()

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from ltmem_gui.domain.cancel import CancelToken
@@ -29,6 +30,7 @@ from ltmem_gui.domain.errors import (
 from ltmem_gui.domain.events import JobFinished, JobStarted, Listener, RunProgressed
 from ltmem_gui.domain.extraction import (
     BadReply,
+    Candidate,
     ExtractionInput,
     ExtractionReply,
     StageOneOutput,
@@ -183,13 +185,12 @@ class _Run:
         except LeaseLost as error:
             return JobOutcome.LEASE_LOST, error.what, reply
         except KnownError as error:
-            await self._fail(claim, error)
-            return JobOutcome.FAILED, str(error), reply
+            return await self._failed(claim, error), str(error), reply
         except Exception as error:  # noqa: BLE001 - a bug in one rollout must not cost the others
             # The log carries the traceback to the crash report; the job carries the fact.
             _log.exception("extraction of %s failed", job.thread_id)
-            await self._fail(claim, InputError(f"internal error: {type(error).__name__}"), group="bug")
-            return JobOutcome.FAILED, f"internal error: {type(error).__name__}", reply
+            bug = InputError(f"internal error: {type(error).__name__}")
+            return await self._failed(claim, bug, group="bug"), bug.what, reply
         return outcome, "", reply
 
     async def _labelled(self, job: PlannedJob) -> PlannedJob:
@@ -255,6 +256,7 @@ class _Run:
         self, job: PlannedJob, claim: Claim, prepared: ExtractionInput, reply: ExtractionReply
     ) -> JobOutcome:
         decoded = decode_reply(reply.text)
+        reply = replace(reply, inbox=await self._clean_inbox(reply.inbox, prepared.known_values))
         now = self._adapters.clock()
         if decoded.is_no_op:
             await self._call(self._call.store.succeed_stage1_no_output, claim, reply, now=now)
@@ -283,16 +285,24 @@ class _Run:
             rollout_slug=(await redact(reply.rollout_slug, known)).text,
         )
 
-    async def _fail(self, claim: Claim, error: KnownError, *, group: str = "") -> None:
-        await self._call(
-            self._call.store.fail_stage1,
-            claim,
-            outcome=JobOutcome.FAILED.value,
-            group=group or _group(error),
-            reason=str(error),
-            now=self._adapters.clock(),
-            retry_after=error.retry_after if isinstance(error, ProviderError) else None,
-        )
+    async def _clean_inbox(self, lines: tuple[Candidate, ...], known: tuple[str, ...]) -> tuple[Candidate, ...]:
+        return tuple([replace(one, text=(await self._adapters.redact_text(one.text, known)).text) for one in lines])
+
+    async def _failed(self, claim: Claim, error: KnownError, *, group: str = "") -> JobOutcome:
+        """Record a failure; a lease that was lost meanwhile has an owner who records instead."""
+        try:
+            await self._call(
+                self._call.store.fail_stage1,
+                claim,
+                outcome=JobOutcome.FAILED.value,
+                group=group or _group(error),
+                reason=str(error),
+                now=self._adapters.clock(),
+                retry_after=error.retry_after if isinstance(error, ProviderError) else None,
+            )
+        except LeaseLost:
+            return JobOutcome.LEASE_LOST
+        return JobOutcome.FAILED
 
     def _over_limit(self) -> bool:
         limit = self._plan.settings.max_tokens_per_run
