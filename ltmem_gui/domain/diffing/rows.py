@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from itertools import islice
+from typing import NamedTuple
 
 from ltmem_gui.domain.diffing.sections import Heading, heading_at, headings
 
@@ -52,12 +54,11 @@ class Row:
         return self.text + self.end
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """Rows of one kind that follow each other; `source[offset]` is the text of the first, numbers count from 0."""
 
     kind: RowKind
-    count: int
+    size: int
     source: Sequence[str] = ()
     offset: int = 0
     old: int = -1
@@ -97,10 +98,10 @@ class Document:
     """The rows of one file in one state of folding. Immutable; a new one is built when a fold opens."""
 
     def __init__(self, runs: Sequence[Run], text: Callable[[], Sequence[str]] = tuple) -> None:
-        self.runs = tuple(run for run in runs if run.count)
+        self.runs = tuple(run for run in runs if run.size)
         self._text = text
-        self._starts = _starts([run.count for run in self.runs])
-        self.count = sum(run.count for run in self.runs)
+        self._starts = _starts([run.size for run in self.runs])
+        self.count = sum(run.size for run in self.runs)
         self._pairs: _Pairs | None = None
 
     def row(self, index: int) -> Row:
@@ -115,7 +116,7 @@ class Document:
         at = bisect_right(self._starts, start) - 1
         while start < stop:
             run, first = self.runs[at], self._starts[at]
-            end = min(stop, first + run.count)
+            end = min(stop, first + run.size)
             found.extend(run.row(i - first) for i in range(start, end))
             start, at = end, at + 1
         return found
@@ -147,19 +148,17 @@ class Document:
         runs = zip(reversed(self._starts), reversed(self.runs), strict=True)
         return {run.unit: start for start, run in runs if run.unit is not None}
 
-    @cached_property
-    def _counts(self) -> dict[str, tuple[int, int]]:
-        counts: dict[str, tuple[int, int]] = {}
-        for run in self.runs:
-            if run.unit is not None and run.kind in (RowKind.ADDED, RowKind.REMOVED):
-                added, removed = counts.get(run.unit, (0, 0))
-                more = run.count if run.kind is RowKind.ADDED else 0
-                counts[run.unit] = (added + more, removed + run.count - more)
-        return counts
-
-    def counts_of(self, unit: str | None) -> tuple[int, int]:
-        """Return how many rows of a unit are added and removed."""
-        return self._counts.get(unit or "", (0, 0))
+    def counts_at(self, header: int) -> tuple[int, int]:
+        """Return how many rows the change that begins at a row adds and removes."""
+        added = removed = 0
+        at = bisect_right(self._starts, header) - 1
+        unit = self.runs[at].unit
+        for run in islice(self.runs, at + 1, None):
+            if run.unit != unit or run.kind is RowKind.HEADER:
+                break
+            added += run.size if run.kind is RowKind.ADDED else 0
+            removed += run.size if run.kind is RowKind.REMOVED else 0
+        return added, removed
 
     def header_of(self, unit: str) -> int | None:
         """Return the first row of a unit."""
@@ -169,7 +168,7 @@ class Document:
         """Return the row of a line (from 0) of the new or the old text; None when it is folded away."""
         for start, run in zip(self._starts, self.runs, strict=True):
             first = run.old if old else run.new
-            if run.kind not in (RowKind.HEADER, RowKind.FOLD) and 0 <= first <= line < first + run.count:
+            if run.kind not in (RowKind.HEADER, RowKind.FOLD) and 0 <= first <= line < first + run.size:
                 return start + line - first
         return None
 
@@ -220,11 +219,11 @@ class _Pairs:
             follower = runs[at + 1] if at + 1 < len(runs) else None
             if run.kind is RowKind.REMOVED and follower is not None and follower.kind is RowKind.ADDED:
                 self._items.append((run, follower, start))
-                counts.append(max(run.count, follower.count))
+                counts.append(max(run.size, follower.size))
                 at += 2
                 continue
             self._items.append((None, run, start) if run.kind is RowKind.ADDED else (run, None, start))
-            counts.append(run.count)
+            counts.append(run.size)
             at += 1
         self._starts = _starts(counts)
         self._rows = [start for _, _, start in self._items]
@@ -238,23 +237,23 @@ class _Pairs:
 
     def pair(self, index: int) -> Pair:
         left, right, _, inside = self._at(index)
-        first = left.row(inside) if left is not None and inside < left.count else None
+        first = left.row(inside) if left is not None and inside < left.size else None
         if first is not None and first.kind is RowKind.CONTEXT:
             return Pair(first, first)
-        return Pair(first, right.row(inside) if right is not None and inside < right.count else None)
+        return Pair(first, right.row(inside) if right is not None and inside < right.size else None)
 
     def unified(self, index: int) -> int:
         left, right, start, inside = self._at(index)
-        if left is None or inside < left.count:
+        if left is None or inside < left.size:
             return start + inside
-        return start + left.count + min(inside, (right.count if right else 1) - 1)
+        return start + left.size + min(inside, (right.size if right else 1) - 1)
 
     def of_row(self, row: int) -> int:
         at = max(0, bisect_right(self._rows, row) - 1)
         left, right, start = self._items[at]
         inside = row - start
-        if left is not None and right is not None and inside >= left.count:
-            inside -= left.count
+        if left is not None and right is not None and inside >= left.size:
+            inside -= left.size
         return self._starts[at] + inside
 
 

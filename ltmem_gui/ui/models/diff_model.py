@@ -146,10 +146,6 @@ class DiffModel(QObject):
         """Return which change of how many begins at a row, from 1; 0 where none does."""
         return self._number_of.get(header, 0), len(self._number_of)
 
-    def counts_of(self, header: Row) -> tuple[int, int]:
-        """Return how many lines the change of a header adds and removes, as decided."""
-        return self.document.counts_of(header.unit)
-
     def title_of(self, header: Row) -> str:
         """Return what a change is about: the thread with what goes with it, or the heading it stands under."""
         unit = self.review.by_key.get(header.unit) if self.review is not None and header.unit else None
@@ -304,7 +300,7 @@ class DiffModel(QObject):
         pairs = self._pairs[first]
         if from_old:
             return pairs.get(inside)
-        if removed.count == added.count:
+        if removed.size == added.size:
             return inside
         return next((old for old, new in pairs.items() if new == inside), None)
 
@@ -345,7 +341,7 @@ class _Indexed(Sequence[str]):
 
 
 def _lines(source: Sequence[str], run: object) -> list[str]:
-    offset, count = run.offset, run.count  # type: ignore[attr-defined]
+    offset, count = run.offset, run.size  # type: ignore[attr-defined]
     return list(source[offset : offset + count])
 
 

@@ -72,7 +72,7 @@ class ReadingModel(QAbstractTableModel):
     def _line(self, at: int, row: Row) -> str:
         if row.kind is RowKind.HEADER:
             number, total = self._model.number_of(at)
-            added, removed = self._model.counts_of(row)
+            added, removed = self._model.document.counts_at(at)
             return f"Change {number} of {total}: {added} added, {removed} removed"
         if row.kind is RowKind.FOLD:
             return f"{row.hidden} unchanged lines"

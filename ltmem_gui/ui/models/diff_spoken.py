@@ -52,7 +52,7 @@ def _what(model: DiffModel, index: int, row: Row) -> str:
     match row.kind:
         case RowKind.HEADER:
             number, total = model.number_of(index)
-            added, removed = model.counts_of(row)
+            added, removed = model.document.counts_at(index)
             word = WORDS[model.decision_of(row) or Decision.UNDECIDED]
             title = model.title_of(row)
             below = f", {visible(title)}" if title else ""

@@ -237,11 +237,11 @@ class RowPainter:
         p.setFont(self._ui)
         p.setPen(c.muted)
         room = right - x - wide - 12
-        text = self._ui_metrics.elidedText(self._about(row, findings), Qt.TextElideMode.ElideRight, max(0, room))
+        text = self._ui_metrics.elidedText(self._about(index, row, findings), Qt.TextElideMode.ElideRight, max(0, room))
         p.drawText(QRect(x + wide, rect.top(), max(0, room), rect.height()), middle, text)
 
-    def _about(self, row: Row, findings: tuple[Finding, ...]) -> str:
-        added, removed = self.model.counts_of(row)
+    def _about(self, index: int, row: Row, findings: tuple[Finding, ...]) -> str:
+        added, removed = self.model.document.counts_at(index)
         parts = [f"+{added} −{removed}"]
         parts += [one_line(title, 120)] if (title := self.model.title_of(row)) else []
         if self.model.note_of(row):

@@ -90,14 +90,14 @@ class OverviewBar(QWidget):
                 decision = self._model.decision_of(run.row(0)) or Decision.UNDECIDED
             if run.kind in (RowKind.ADDED, RowKind.REMOVED, RowKind.NOTE):
                 top = at * height // total
-                size = max(_MIN_TICK, (at + run.count) * height // total - top)
+                size = max(_MIN_TICK, (at + run.size) * height // total - top)
                 color = self._colors.decisions[decision]
                 if decision is Decision.UNDECIDED:
                     painter.setPen(color)
                     painter.drawRect(QRect(2, top, middle - 3, size - 1))
                 else:
                     painter.fillRect(QRect(2, top, middle - 2, size), color)
-            at += run.count
+            at += run.size
         for finding in sorted(self._model.findings, key=lambda f: f.severity is Severity.BLOCKING):
             row = 0 if finding.line is None else self._model.document.place_of(finding.line - 1)
             if row is not None:
