@@ -18,6 +18,8 @@ from ltmem_gui.workspace.settling import clean_up, in_words, record
 from ltmem_gui.workspace.steps import Faults, Reached
 from ltmem_gui.workspace.transaction import Transaction
 
+_CUT_OFF = "nothing is lost: the operation can still be finished or rolled back"
+
 
 class Recovery:
     """Implement the port `ApplyRecovery` for one data folder. Each method may be repeated after a crash of its own."""
@@ -75,7 +77,7 @@ class Recovery:
                 clean_up(self._home, journal, transaction, self._reach, self._clock())
                 remove_incomplete(self._home)
         except (OSError, GitFailed) as error:
-            raise in_words(error, journal.operation, journal.step, restored=False) from error
+            raise in_words(error, journal.operation, journal.step, _CUT_OFF, "run recover again") from error
         finally:
             if claim is not None and receipt is None:
                 self._ledger.release(claim)
@@ -100,7 +102,7 @@ class Recovery:
                 journal.remove()
                 remove_incomplete(self._home)
         except OSError as error:
-            raise in_words(error, journal.operation, journal.step, restored=False) from error
+            raise in_words(error, journal.operation, journal.step, _CUT_OFF, "run recover again") from error
         finally:
             self._ledger.release(claim)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ltmem_gui.domain.apply_steps import Step
 from ltmem_gui.domain.consent import Receipt, ReceiptFile
-from ltmem_gui.domain.errors import InputError, KnownError
+from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.jobs import Claim
 from ltmem_gui.domain.watermark import advance
 from ltmem_gui.pipeline.ports import ApplyLedger
@@ -21,14 +21,14 @@ from ltmem_gui.workspace.undo import keep_image
 
 _LOG = logging.getLogger(__name__)
 _REMEDIES = {
-    errno.ENOSPC: "free some space and apply again",
-    errno.EDQUOT: "free some of your quota and apply again",
-    errno.EACCES: "check the rights of the folder and apply again",
-    errno.EPERM: "check the rights of the folder and apply again",
-    errno.EROFS: "the disk is mounted read-only: name another folder",
-    errno.EIO: "check the disk and apply again",
-    errno.ELOOP: "a symlink stands where a folder was: remove it",
-    errno.EXDEV: "a part of the folder lies on another disk: use one disk",
+    errno.ENOSPC: "free some space",
+    errno.EDQUOT: "free some of your quota",
+    errno.EACCES: "check the rights of the folder",
+    errno.EPERM: "check the rights of the folder",
+    errno.EROFS: "mount the disk for writing",
+    errno.EIO: "check the disk",
+    errno.ELOOP: "remove the symlink that stands where a folder was",
+    errno.EXDEV: "bring the folder onto one disk",
 }
 
 
@@ -80,16 +80,16 @@ def clean_up_or_leave(home: Path, journal: Journal, transaction: Transaction, re
         _LOG.warning("applied, but not cleaned up (%s); run: ltmem-gui recover", error)
 
 
-def in_words(error: OSError | GitFailed, operation: Operation, step: str, *, restored: bool) -> KnownError:
-    """Return a system's error as one that names path and remedy, and says whether the old state is back."""
+def in_words(error: OSError | GitFailed, operation: Operation, step: str, outcome: str, then: str = "") -> InputError:
+    """Return a system's error as one that names path and remedy; `outcome` says how the folder is left.
+
+    `then` is what to do after the remedy.
+    """
     if isinstance(error, GitFailed):
-        reason, remedy, where = str(error), "check git and apply again", operation.root
+        reason, remedy, where = str(error), "check git", operation.root
     else:
         reason = error.strerror or str(error)
-        remedy = _REMEDIES.get(error.errno or 0, "apply again")
-        where = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else operation.root
-        where = where if os.path.isabs(where) else operation.root  # noqa: PTH117 - hostile text, not a path to use
-    if restored:
-        return InputError(f"{reason} (step {step}); the folder is as it was", remedy, where)
-    remedy = f"then run: ltmem-gui recover --roll-back --digest {operation.digest}"
-    return InputError(f"{reason} (step {step}); the old state could not be restored", remedy, where)
+        remedy = _REMEDIES.get(error.errno or 0, "look into the cause")
+        named = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
+        where = named if named.startswith(os.sep) else operation.root
+    return InputError(f"{reason} (step {step}); {outcome}", f"{remedy}, then {then or 'apply again'}", where)

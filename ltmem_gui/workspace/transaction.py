@@ -236,7 +236,9 @@ class Transaction:
 
     def _expect_old(self, entry: Entry) -> None:
         if not self._is(entry, new=False):
-            raise WorkspaceMoved("the file changed while it was being written", "make a new plan", entry.path)
+            raise WorkspaceMoved(
+                "the file changed while it was being written", "move it away or make a new plan", entry.path
+            )
 
     def _expect_known(self, entry: Entry) -> None:
         if not (self._is(entry, new=False) or self._is(entry, new=True) or self._state(entry) is None):

@@ -170,6 +170,8 @@ class Writer:
             journal.remove()
         except (OSError, KnownError) as second:
             cause = second if isinstance(second, OSError) else OSError(str(second))
-            raise in_words(cause, journal.operation, step, restored=False) from error
+            then = f"run: ltmem-gui recover --roll-back --digest {journal.operation.digest}"
+            outcome = "the old state could not be restored"
+            raise in_words(cause, journal.operation, step, outcome, then) from error
         if isinstance(error, OSError | GitFailed):
-            raise in_words(error, journal.operation, step, restored=True) from error
+            raise in_words(error, journal.operation, step, "the folder is as it was") from error

@@ -25,11 +25,17 @@ from tests.helpers.git_workspace import NOW, grant_for, lay, tree
 from tests.helpers.git_world import World, in_child
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Return the settled world that each test copies."""
+    return World.settled(tmp_path_factory.mktemp("template"))
+
+
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+def world(template: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     """Return a settled world."""
     monkeypatch.setattr(os, "fsync", lambda handle: None)
-    return World.settled(tmp_path)
+    return World.copied(template, tmp_path)
 
 
 def require_image(home: Path, now: int) -> UndoImage:

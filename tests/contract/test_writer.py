@@ -6,11 +6,13 @@ import copy
 import errno
 import os
 import pickle
+import shutil
 import subprocess
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,19 +36,26 @@ from ltmem_gui.workspace import baseline as git_baseline
 from ltmem_gui.workspace import disk, steps, transaction
 from ltmem_gui.workspace.git_program import GitFailed
 from ltmem_gui.workspace.locking import RootLocks
+from ltmem_gui.workspace.preparing import require_unmoved
 from ltmem_gui.workspace.reader import read
 from ltmem_gui.workspace.steps import Faults
 from ltmem_gui.workspace.transaction import Transaction
 from ltmem_gui.workspace.writer import Writer
-from tests.helpers.git_workspace import NOW, clock, grant_for, make_plan, select_all, this_owner, tree
+from tests.helpers.git_workspace import NOW, clock, grant_for, lay, make_plan, select_all, this_owner, tree
 from tests.helpers.git_world import WANTED, World
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Return the settled world that each test copies."""
+    return World.settled(tmp_path_factory.mktemp("template"))
+
+
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+def world(template: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     """Return a settled world. Syncing is for power cuts, and slow where tests share a disk."""
     monkeypatch.setattr(os, "fsync", lambda handle: None)
-    return World.settled(tmp_path)
+    return World.copied(template, tmp_path)
 
 
 def test_an_apply_writes_all_and_leaves_a_clean_baseline(world: World) -> None:
@@ -489,3 +498,91 @@ def test_the_reason_of_a_failure_is_told_even_when_the_lease_cannot_be_given_bac
     world.ledger.release = full  # pyright: ignore[reportAttributeAccessIssue]
     with pytest.raises(InputError, match="Input/output error"):
         world.writer("write:eio").apply(grant_for(world.plan()))
+
+
+def test_a_receipt_that_was_stored_although_it_raised_counts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    finish = world.ledger.finish
+
+    def stored_then_lost(*args: Any, **names: Any) -> None:
+        finish(*args, **names)
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(world.ledger, "finish", stored_then_lost)
+    plan = world.plan()
+    receipt = world.writer().apply(grant_for(plan))
+    assert receipt == world.ledger.recorded(plan.digest)
+    assert (world.root / "skills/a/SKILL.md").exists()
+    assert world.recovery().pending() == ()
+
+
+def test_every_difference_of_the_folder_is_named_and_the_list_is_kept_short(world: World) -> None:
+    plan = world.plan()
+    lay(world.root, {f"extra{n:02d}.md": b"x" for n in range(12)})
+    with pytest.raises(WorkspaceMoved, match=r"extra09.md \(added\) and 2 more"):
+        world.writer().apply(grant_for(plan))
+    shutil.rmtree(world.root)
+    with pytest.raises(WorkspaceMoved, match=r"the folder is gone, MEMORY.md \(gone\)"):
+        world.writer().apply(grant_for(plan))
+    early = world.plan({"MEMORY.md": b"x\n"})
+    world.root.mkdir()
+    with pytest.raises(WorkspaceMoved, match="the folder was created"):
+        world.writer().apply(grant_for(early))
+    snapshot = read(world.root.parent / "other")
+    with pytest.raises(WorkspaceMoved, match="the folder"):
+        require_unmoved(early, snapshot)
+    with pytest.raises(RefusedError, match="no state"):
+        require_unmoved(early.model_copy(update={"base": None}), snapshot)
+
+
+def test_an_edit_that_changes_nothing_writes_nothing(world: World) -> None:
+    plan = world.plan({"MEMORY.md": b"# ONE\ntwo\nthree\nfour\nfive\n"})
+    hunks = plan.changes[0].hunks
+    inode = (world.root / "MEMORY.md").stat().st_ino
+    selection = Selection(plan_digest=plan.digest, edited={"MEMORY.md": {h.id: h.old for h in hunks}})
+    receipt = world.writer().apply(grant_for(plan, selection))
+    assert receipt.files == ()
+    assert (world.root / "MEMORY.md").stat().st_ino == inode
+
+
+def test_the_owner_of_a_file_is_kept_where_the_system_allows(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, int]] = []
+
+    def chown(handle: int, user: int, group: int) -> None:
+        asked.append((user, group))
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "fchown", chown)
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    state = (world.root / "MEMORY.md").stat()
+    plan = world.plan({"MEMORY.md": b"x\n", "new.md": b"n\n"})
+    world.writer().apply(grant_for(plan))
+    assert asked == [(state.st_uid, state.st_gid)]
+
+
+def test_a_folder_that_is_still_being_written_is_removed_in_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "x").mkdir()
+    tries: list[int] = []
+    rmtree = shutil.rmtree
+
+    def busy(path: Path) -> None:
+        tries.append(1)
+        if len(tries) < 3:
+            raise OSError(errno.ENOTEMPTY, "Directory not empty")
+        rmtree(path)
+
+    monkeypatch.setattr(shutil, "rmtree", busy)
+    disk.remove_tree(tmp_path / "x")
+    assert (len(tries), (tmp_path / "x").exists()) == (3, False)
+    (tmp_path / "x").mkdir()
+    monkeypatch.setattr(shutil, "rmtree", lambda path: _raise(errno.ENOTEMPTY))
+    with pytest.raises(OSError, match="busy"):
+        disk.remove_tree(tmp_path / "x")
+    monkeypatch.setattr(shutil, "rmtree", lambda path: _raise(errno.EACCES))
+    with pytest.raises(OSError, match="busy"):
+        disk.remove_tree(tmp_path / "x")
+
+
+def _raise(number: int) -> None:
+    raise OSError(number, "busy")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
+import shutil
 import signal
 import time
 from collections import Counter
@@ -14,8 +16,9 @@ from typing import Any
 import pytest
 
 from ltmem_gui.domain.apply_steps import Step
-from ltmem_gui.domain.errors import AlreadyApplied, RefusedError, WorkspaceMoved
+from ltmem_gui.domain.errors import AlreadyApplied, InputError, RefusedError, WorkspaceMoved
 from ltmem_gui.workspace.journal import Entry, journals
+from ltmem_gui.workspace.reader import read
 from ltmem_gui.workspace.transaction import Transaction
 from tests.helpers.git_workspace import grant_for, lay, tree
 from tests.helpers.git_world import World, in_child
@@ -26,11 +29,17 @@ INSIDE += ["remove-diff@2", "ownership", "baseline", "baseline@2", "baseline@3",
 AFTER = ["cleanup", "cleanup@2"]
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Return the settled world that each test copies."""
+    return World.settled(tmp_path_factory.mktemp("template"))
+
+
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+def world(template: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     """Return a settled world. Syncing is for power cuts: a killed process loses nothing the system has taken."""
     monkeypatch.setattr(os, "fsync", lambda handle: None)
-    return World.settled(tmp_path)
+    return World.copied(template, tmp_path)
 
 
 def _wanted_tree(world: World) -> dict[str, tuple[bytes, int]]:
@@ -113,8 +122,16 @@ def test_a_kill_at_the_very_end_leaves_nothing_to_do(world: World) -> None:
     assert tree(world.root) == _wanted_tree(world)
 
 
-@pytest.mark.parametrize("place", ["write@2", "baseline@3"])
-@pytest.mark.parametrize("again", ["stage@2", "write", "baseline@3", "record", "cleanup@2"])
+@pytest.mark.parametrize(
+    ("place", "again"),
+    [
+        ("write@2", "stage@2"),
+        ("write@2", "write"),
+        ("stage@2", "baseline@3"),
+        ("baseline@3", "record"),
+        ("write@2", "cleanup@2"),
+    ],
+)
 def test_a_recovery_that_is_killed_can_be_repeated(world: World, place: str, again: str) -> None:
     digest = _kill_at(world, place)
     in_child(lambda: world.recovery(f"{again}:kill").finish(digest))
@@ -185,8 +202,41 @@ def test_a_damaged_journal_is_named(world: World) -> None:
         world.recovery().pending()
 
 
+@pytest.mark.parametrize("way", ["finish", "roll_back"])
+def test_a_recovery_that_fails_says_that_nothing_is_lost(
+    world: World, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digest = _kill_at(world, "write@2")
+
+    def full(self: Transaction) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Transaction, "stage" if way == "finish" else "roll_back", full)
+    with pytest.raises(InputError, match="nothing is lost") as caught:
+        getattr(world.recovery(), way)(digest)
+    assert "free some space" in caught.value.remedy
+    assert world.ledger.calls[-1] == "release"
+    monkeypatch.undo()
+    getattr(world.recovery(), way)(digest)
+
+
+def test_a_folder_that_is_gone_needs_no_roll_back(world: World) -> None:
+    digest = _kill_at(world, "write@2")
+    shutil.rmtree(world.root)
+    world.recovery().roll_back(digest)
+    assert world.recovery().pending() == ()
+
+
+def test_a_git_folder_made_since_does_not_stop_the_finish(world: World) -> None:
+    digest = _kill_at(world, "baseline@3")
+    (world.root / ".git").mkdir()
+    (world.root / ".git/HEAD").write_text("x")
+    receipt = world.recovery().finish(digest)
+    assert read(world.root).baseline == receipt.baseline_commit
+
+
 def test_random_kills_never_leave_a_mixture(world: World) -> None:
-    rounds_of_kills(world, rounds=12, seed=7)
+    rounds_of_kills(world, rounds=6, seed=7)
 
 
 def rounds_of_kills(world: World, *, rounds: int, seed: int) -> Counter[str]:
