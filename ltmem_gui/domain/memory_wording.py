@@ -12,7 +12,7 @@ _RELATIVE = (
     r"(?:woche|monat|quartal|jahr|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)|"
     r"vor (?:[0-9]+|einem|einer|zwei|drei) (?:minute|stunde|tag|woche|monat|jahr)(?:e?n?)|"
     r"hoy|ayer|anteayer|la semana (?:pasada|que viene)|el (?:mes|año) pasado|"
-    r"aujourd'hui|hier|avant-hier|demain|la semaine (?:dernière|prochaine)"
+    r"aujourd'hui|avant-hier|demain|la semaine (?:dernière|prochaine)"
 )
 RELATIVE_DATE = re.compile(
     rf"(?<![\w/.-])(?:{_RELATIVE})(?![\w/-])|昨天|今天|明天|上周|下周|昨日|先週|来週", re.IGNORECASE

@@ -55,7 +55,13 @@ def edited(files: Files, old: str, new: str) -> Files:
 def two_projects() -> list[StageOneOutput]:
     return [
         output(1, [Said(PREF, "use pnpm, never npm", 7), Said(KNOW, "the default branch is develop", 9)]),
-        output(2, [Said(FAIL, "make test failed; make test JOBS=1 worked", 12)], cwd=API, title="Fix the tests", keywords="tests"),
+        output(
+            2,
+            [Said(FAIL, "make test failed; make test JOBS=1 worked", 12)],
+            cwd=API,
+            title="Fix the tests",
+            keywords="tests",
+        ),
         output(3, [Said(KNOW, "flags live in flags.toml", 5)], title="Add a flag", keywords="flags"),
     ]
 
@@ -354,6 +360,17 @@ def test_a_refused_block_is_not_proposed_again() -> None:
     rows = two_projects()
     block = "\n".join(groups(run(rows))["billing-api"].raw)
     assert list(groups(run(rows, refused=(block,)))) == ["shop-web"]
+
+
+def test_a_refused_session_does_not_join_a_task_that_is_there() -> None:
+    rows = two_projects()
+    files = run(rows)
+    again = output(9, [Said(PREF, "use pnpm, never npm", 40), Said(KNOW, "node 22 is needed", 41)])
+    grown = run([*rows, again], files)
+    refused = tuple(line for line in memory(grown).split("\n") if again.thread_id in line and line.startswith("- "))
+    assert len(refused) == 1
+    assert run([*rows, again], files, refused=refused) == files
+    assert run([*rows, again], grown, refused=refused) == grown
 
 
 # --- other writers ---

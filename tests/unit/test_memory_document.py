@@ -126,6 +126,7 @@ def test_cwd_takes_what_the_header_gives() -> None:
     assert only_group("# Task Group: x\napplies_to: cwd=/a;b; reuse_rule=z\n").cwd == "/a;b"
     assert only_group("# Task Group: x\napplies_to: cwd=/a; rest\n").cwd == "/a"
     assert only_group("# Task Group: x\napplies_to: everything\n").cwd == ""
+    assert only_group("# Task Group: x\napplies_to: cwd=/a\n").value_of("scope") == ""
     assert FileReference("a.md").thread_id == ""
 
 
@@ -134,6 +135,11 @@ def test_references_at_the_end_of_a_bullet() -> None:
     assert split_reference("a [Task 1][Task 2, Task 3] [c2, c3] ") == ("a", (1, 2, 3), (2, 3))
     assert split_reference("a [x] [Task 1] b") == ("a [x] [Task 1] b", (), ())
     assert split_reference("[Task 1] [Task 1]") == ("", (1,), ())
+
+
+def test_a_task_without_its_parts_is_laid_out_without_them() -> None:
+    (group,) = read_document("# Task Group: x\n\n## Task 1: bare\n").groups
+    assert render_document([Loose(("",)), replace(group, raw=())]) == "# Task Group: x\n\n## Task 1: bare\n"
 
 
 def test_an_empty_file_stays_empty() -> None:

@@ -284,6 +284,11 @@ def test_skills_are_checked(changes: dict[str, str | bytes | None], words: str) 
     assert all(f.severity is not Severity.BLOCKING for f in found)
 
 
+def test_blank_lines_before_the_first_group_are_nothing() -> None:
+    assert check({"MEMORY.md": "\n\n" + MEMORY}) == ()
+    assert check({"skills/release/SKILL.md": SKILL.replace("name: release", "# a remark\nname: release")}) == ()
+
+
 def test_ids_are_stable_and_unique() -> None:
     changes = memory("use pnpm [", "use\u200bpnpm [")
     twice = {"MEMORY.md": str(changes["MEMORY.md"]).replace("develop", "de\u200bvelop")}
@@ -311,6 +316,7 @@ def test_threads_come_from_the_heads_of_summaries() -> None:
         ("see today.md", True),
         ("run scripts/today", False),
         ("morgens läuft der Job", False),
+        ("bitte hier immer uv nutzen", False),
     ],
 )
 def test_relative_dates(text: str, relative: bool) -> None:

@@ -87,6 +87,7 @@ def merge_group(old: Group | None, derived: DerivedGroup | None, title: str, liv
     draft = _Draft()
     source = derived or DerivedGroup("", "")
     _place_tasks(draft, old, source, living)
+    _leave_out_refused(draft, source.claims)
     if old is not None:
         _place_old(draft, old, source.claims, living)
     _place_new(draft, source.claims, living)
@@ -124,7 +125,9 @@ def _header(group: DerivedGroup, title: str) -> tuple[str, ...]:
 
 def _place_tasks(draft: _Draft, old: Group | None, derived: DerivedGroup, living: Living) -> None:
     """Keep the tasks that are there in their order, then add the new ones; tasks of one title are one task."""
-    waiting = list(derived.tasks)
+    there = {_plain(render_file(reference)) for task in (old.tasks if old else ()) for reference in task.files}
+    refused = living.refused - there
+    waiting = [task for task in derived.tasks if _plain(render_file(task.reference)) not in refused]
     ours = old is not None and REUSE_RULE in old.value_of("applies_to")
     for task in old.tasks if old else ():
         kept = _own_task(draft, task, waiting) if ours else _foreign_task(draft, task, waiting, living)
@@ -133,9 +136,17 @@ def _place_tasks(draft: _Draft, old: Group | None, derived: DerivedGroup, living
             draft.renumbered[task.number] = len(draft.tasks)
         elif ours and (left := _by_hand(task)):
             draft.sections.setdefault(KNOWLEDGE, []).append(_Row(Loose(left)))
-    waiting = [task for task in waiting if _plain(_file_line(task)) not in living.refused]
     while waiting:
         draft.tasks.append(_take_all(draft, waiting[0].title, waiting))
+
+
+def _leave_out_refused(draft: _Draft, claims: ClaimIndex) -> None:
+    """Take the support of refused tasks from the statements; those without any other are not placed."""
+    for position, claim in enumerate(claims.claims):
+        kept = tuple(s for s in claim.supports if (s.thread_id, s.task) in draft.number_of)
+        claims.claims[position] = replace(claim, supports=kept)
+        if not kept:
+            draft.placed.add(position)
 
 
 def _own_task(draft: _Draft, task: Task, waiting: list[DerivedTask]) -> Task | None:
@@ -191,10 +202,6 @@ def _foreign_task(draft: _Draft, task: Task, waiting: list[DerivedTask], living:
         elif reference.path in living.lines or not (thread or reference.path.startswith(SUMMARIES)):
             files.append(reference)
     return None if task.files and not files else replace(task, number=number, files=tuple(files))
-
-
-def _file_line(task: DerivedTask) -> str:
-    return f"- {task.reference.path} ({task.reference.note})"
 
 
 # --- bullets that are there ---
@@ -285,8 +292,7 @@ def _is_note_of(entry: CitationEntry, text: str) -> bool:
 def _place_new(draft: _Draft, claims: ClaimIndex, living: Living) -> None:
     new: dict[str, list[_Row]] = {}
     for position, claim in enumerate(claims.claims):
-        known = any((s.thread_id, s.task) in draft.number_of for s in claim.supports)
-        if position in draft.placed or not known or _plain(claim.text) in living.refused:
+        if position in draft.placed or _plain(claim.text) in living.refused:
             continue
         draft.placed.add(position)
         new.setdefault(claim.section, []).append(_Row(Bullet(claim.text), position))
@@ -366,11 +372,10 @@ def _finish(row: _Row, draft: _Draft, claims: ClaimIndex, numbers: Mapping[int, 
     claim = claims.claims[row.claim] if row.claim is not None else None
     own = {draft.renumbered[number] for number in row.item.tasks if number in draft.renumbered}
     if claim is not None:
-        supported = {draft.number_of.get((s.thread_id, s.task)) for s in claim.supports} - {None}
-        own = supported | (own if row.by_hand else set())  # type: ignore[operator]
+        own = {draft.number_of[s.thread_id, s.task] for s in claim.supports} | (own if row.by_hand else set())
     marks = (numbers[id(row)],) if id(row) in numbers else ()
     text = row.item.text if row.by_hand or claim is None else _with_remarks(claim, row.remark)
-    return Bullet(text, tuple(sorted(own)), marks, row.item.more)  # type: ignore[type-var]
+    return Bullet(text, tuple(sorted(own)), marks, row.item.more)
 
 
 def _with_remarks(claim: Claim, remark: str) -> str:
