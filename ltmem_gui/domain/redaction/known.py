@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote, quote_plus, unquote
 
 from ltmem_gui.domain.redaction import kinds
 from ltmem_gui.domain.redaction.context import acceptable
@@ -46,20 +46,25 @@ def collect_known(text: str, findings: Iterable[SecretFinding]) -> tuple[str, ..
     seen: dict[str, None] = {}
     for finding in findings:
         value = text[finding.start : finding.end]
-        for form in (value, _unescaped(value)):
+        for form in _decodings(value):
             for part in _parts(form):
                 if usable(part):
                     seen.setdefault(part)
     return tuple(seen)
 
 
-def _unescaped(value: str) -> str:
-    if "\\" not in value and "%" not in value:
-        return value
-    try:
-        return str(json.loads(f'"{value}"'))
-    except ValueError:
-        return DecodedView(value).text
+def _decodings(value: str) -> Iterator[str]:
+    """Yield what a value means where it was written escaped: in JSON, in an address, in HTML."""
+    yield value
+    if "\\" in value:
+        try:
+            yield str(json.loads(f'"{value}"'))
+        except ValueError:
+            yield DecodedView(value).text
+    if "%" in value:
+        yield unquote(value)
+    if "&" in value:
+        yield html.unescape(value)
 
 
 def _parts(value: str) -> Iterator[str]:

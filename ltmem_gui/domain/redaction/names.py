@@ -39,7 +39,7 @@ _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _COMPOUND: Final = re.compile(
     r"(api|app|access|auth|secret|private|client|account|encryption|signing|session|master|service|consumer|server"
     r"|user|admin|db|root|refresh|id|csrf|xsrf|bot|bearer|shared|storage|subscription|license|deploy|webhook|hmac|jwt"
-    r"|aes|ssh|gpg|pgp|pg|mysql|redis|smtp|ldap|my|web|hook|store|key|trust|identity|registry|personal|require|wpa)"
+    r"|aes|ssh|pg|mysql|redis|smtp|ldap|my|web|hook|store|key|trust|identity|registry|personal|require|wpa)"
     r"(keys?|tokens?|secrets?|pass(?:word|wd|phrase|code)?|pwd)$"
 )
 _IGNORED_TAIL: Final = word_set(
@@ -102,7 +102,7 @@ _SECRET_WORDS: Final = word_set(
 _KEY_QUALIFIERS: Final = word_set(
     """
     api app access auth secret private client account encryption encrypt decryption signing sign session master
-    service consumer server user admin deploy license licence hmac jwt aes ssh gpg pgp fernet crypto cipher
+    service consumer server user admin deploy license licence hmac jwt aes ssh fernet crypto cipher
     webhook subscription storage shared integration ingest ingestion application tenant project workspace org
     organization write read rest sdk data dd sas symmetric preshared registration activation product transfer
     vault unseal recovery recaptcha captcha turnstile cookie csrf token bot
@@ -125,7 +125,8 @@ def name_kind(name: str) -> str | None:
     compound = _COMPOUND.search("".join(words[-2:])) if tail not in _PASSWORD_WORDS else None
     if tail in _NO_SECRET_TAIL or (before in _NO_SECRET_BEFORE and tail not in _PASSWORD_WORDS):
         return None
-    return _by_tail(tail, before, name) or (_by_compound(compound.group(2)) if compound else None)
+    kind = _by_tail(tail, before, name) or (_by_compound(compound.group(2)) if compound else None)
+    return kinds.AWS_KEY if "aws" in words and kind in (kinds.API_KEY, kinds.SECRET, kinds.TOKEN) else kind
 
 
 def _by_tail(tail: str, before: str, name: str) -> str | None:

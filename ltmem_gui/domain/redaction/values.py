@@ -15,6 +15,7 @@ from typing import Final
 from ltmem_gui.domain.redaction.words import word_set
 
 _JUDGED: Final = 256
+_TYPED: Final = 128
 _DUMMY_WORDS: Final = word_set(
     """
     password passwd passwort pass pwd pw secret secrets token tokens key apikey api_key api-key none null nil
@@ -210,6 +211,11 @@ def _looks_random(value: str, minimum: int) -> bool:
 
 def password_like(value: str, *, quoted: bool) -> bool:
     """Tell whether a value after a password's name can be one; people choose weak ones, so little is asked."""
+    return _password_like(value[:_TYPED], quoted)
+
+
+@lru_cache(maxsize=8192)
+def _password_like(value: str, quoted: bool) -> bool:
     if len(value) < 6 or _COMMON_TECH.match(value):
         return False
     if " " in value or "\t" in value:

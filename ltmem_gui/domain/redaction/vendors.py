@@ -194,7 +194,7 @@ MARKED: Final = (
 _BLOB: Final = re.compile(r"[A-Za-z0-9+/]{48}\Z")
 _AWS_ID: Final = re.compile(r"[A-Z]{4}[A-Z0-9]{16}(?![A-Za-z0-9])")
 _AWS_SECRET: Final = re.compile(r"(?<![A-Za-z0-9/+=-])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=-])")
-_DISCORD: Final = re.compile(r"[MNO][A-Za-z0-9_-]{22,28}\.[A-Za-z0-9_-]{5,7}\.[A-Za-z0-9_-]{27,40}(?![A-Za-z0-9_.-])")
+_DISCORD: Final = re.compile(r"[MNO][A-Za-z0-9_-]{22,28}\.[A-Za-z0-9_-]{5,7}\.[A-Za-z0-9_-]{27,40}(?![A-Za-z0-9_-])")
 _MAILGUN: Final = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![0-9a-f-])")
 _ASANA: Final = re.compile(r"(?<![\w/.])[12]/\d{12,17}(?:/\d{12,17})?:[0-9a-f]{32}(?![0-9a-f])")
 _SHAPED: Final = ((_DISCORD, kinds.CHAT_TOKEN), (_MAILGUN, kinds.API_KEY), (_ASANA, kinds.API_KEY))
