@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from ltmem_gui.domain.errors import Cancelled
@@ -36,7 +36,7 @@ class CancelToken:
             raise Cancelled
 
     @contextmanager
-    def watched(self, watcher: Callable[[], None]) -> Iterator[None]:
+    def watched(self, watcher: Callable[[], None]) -> Generator[None]:
         """Call `watcher` when the end is asked for inside the block, at once if it was asked for before."""
         with self._lock:
             self._watchers.append(watcher)
