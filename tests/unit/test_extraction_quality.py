@@ -2,7 +2,8 @@
 
 `tuned.jsonl` was used to set the points. The others were written before any rule was changed for them; their first
 figures (recall, proposed, precision, no-op) are what one may expect elsewhere: `other_phrasing` 0.93, 0.56, 0.92, 7/9;
-`hard` 0.91, 0.80, 0.74, 4/11; `unseen` 1.00, 0.84, 0.86, 10/12; `sentences` 51 of 56 and 40 of 48 proposed, 5 of 66
+`hard` 0.91, 0.80, 0.74, 4/11; `unseen` 1.00, 0.84, 0.86, 10/12; `unseen_two`
+0.95, 0.80, 0.80, 5/7; `sentences` 51 of 56 and 40 of 48 proposed, 5 of 66
 and 1 of 60 wrongly.
 """
 

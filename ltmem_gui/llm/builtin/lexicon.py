@@ -83,6 +83,13 @@ está prohibido|permitido|acordado|norma|política|exige|exigen|asegúrate|aseg�
 se deben
 """
 
+# Words that leave no choice: they say more than "should" and "need".
+_STRICT = """
+must|mustn't|must not|has to|have to|not allowed|forbidden|prohibited|off limits|off-limits|under no circumstances
+muss|müssen|darf nicht|dürfen nicht|verboten|nicht erlaubt|zwingend|untersagt|tabu|pflicht
+debe|deben|hay que|prohibido|está prohibido|no se permite|obligatorio
+"""
+
 _PREFERENCE = """
 i prefer|i'd prefer|we prefer|i like|i'd rather|i would rather|i want|i hate|i dislike|i don't like|i don't want
 i favour
@@ -137,7 +144,7 @@ is called|are called|is named|are named|is pinned|are pinned|is hosted|are hoste
 are built|is written in|are written in|is defined|are defined|is configured|are configured|is served|points to
 points at
 point to|point at|owns|belongs to|belong to|belong on|belongs on|belong in|belongs in|belong under|relies on
-rely on|depends on|depend on|runs on|runs in|runs at
+rely on|depends on|depend on|runs|runs on|runs in|runs at
 runs under
 runs every|run on|run in|run every|run at|goes to|goes through|go to|go through|go in|go into|go under|goes in
 goes into|goes under|comes from
@@ -171,7 +178,8 @@ befindet
 befinden|landen|landet
 vive|viven|está|están|es|son|usa|usan|utiliza|utilizan|pertenece|pertenecen|depende|dependen|corre|corren
 escucha|espera
-cuenta como|cuentan como|no cuenta|no cuentan|caduca|caducan|vence|vencen|llega|llegan|contiene|contienen
+cuenta como|cuentan como|no cuenta|no cuentan|caduca|caducan|cierra|cierran|abre|abren|vence|vencen|llega|llegan
+contiene|contienen
 significa|devuelve|se llama|se llaman|se guarda
 se guardan|se genera|se generan|se encuentra
 apunta
@@ -407,6 +415,7 @@ _FEATURES = {
     "general": _GENERAL,
     "weak_general": _WEAK_GENERAL,
     "deontic": _DEONTIC,
+    "strict": _STRICT,
     "preference": _PREFERENCE,
     "we": _HABIT_FIRST,
     "here": _HERE,

@@ -25,9 +25,11 @@ from ltmem_gui.llm.builtin.speech import (
     ANCHOR,
     ARROW,
     ASIDE,
+    AUXILIARY,
     CONDITIONAL,
     CONDUCT,
     CONSEQUENCE,
+    CONTRAST,
     DEGREE,
     DEICTIC,
     DIRECTIVE,
@@ -36,10 +38,12 @@ from ltmem_gui.llm.builtin.speech import (
     NARRATIVE,
     OPINION,
     ORDINAL,
+    OWN_CONTENT,
     PASSIVE,
     PAST,
     PLURAL,
     POLITE,
+    PRESENT,
     QUESTION_START,
     QUOTED_NAME,
     REFLEXIVE,
@@ -55,13 +59,14 @@ from ltmem_gui.llm.builtin.speech import (
     THANKS,
     THE,
     THE_ES,
+    THESE,
     VERDICT,
     WE,
     WE_NOW,
     WORD,
 )
 
-PROPOSE_AT = 50
+PROPOSE_AT = 58
 INBOX_AT = 14
 
 
@@ -69,6 +74,7 @@ WEIGHTS = {
     "general": 52,
     "weak_general": 28,
     "deontic": 26,
+    "strict": 8,
     "preference": 44,
     "we": 18,
     "we_habit": 32,
@@ -96,7 +102,7 @@ WEIGHTS = {
     "listed": 44,
     "consequence": 16,
     "conditional": 30,
-    "given": -24,
+    "given": -20,
     "should_be": -26,
     "ordinal": -20,
     "spec": -60,
@@ -118,7 +124,7 @@ WEIGHTS = {
 }
 PASSING = phrases(
     "change|task_imperative|habit|negation|self_task|complaint|past|deictic|hedge|given|short|comparative|artefact"
-    "|empty_talk"
+    "|empty_talk|ordinal"
 )
 BLOCKING = frozenset({"transient", "question", "acknowledge", "narrative"})
 
@@ -281,6 +287,17 @@ def _manner(lower: str, found: set[str]) -> None:
     if ORDINAL.search(lower):
         found.add("ordinal")
         found.discard("preference")
+    _shape(lower, found)
+
+
+def _shape(lower: str, found: set[str]) -> None:
+    """Read the shape of the clause: a contrast, a present tense, a passing time, a degree."""
+    if CONTRAST.search(lower):
+        found.add("instead")
+    if PRESENT.match(lower) and "stative" not in found:
+        found.add("copula")
+    if OWN_CONTENT.match(lower) and not found & {"general", "here"}:
+        found.add("artefact")
     if SOON.search(lower):
         found.add("transient")
     if DEGREE.search(lower) and "general" not in found:
@@ -381,7 +398,8 @@ def _subject(rest: list[str], found: set[str]) -> None:
         or (first not in DETERMINERS and PLURAL.match(second) and "stative" not in CUES.get(second, ()))
     ) and found & {"stative", "copula", "deontic"}:
         found.add("generic")
-    if first in DEICTIC and first not in THE_ES and not found & {"general", "here"}:
+    names_a_thing = first in THESE and second not in AUXILIARY
+    if first in DEICTIC and first not in THE_ES and not names_a_thing and not found & {"general", "here"}:
         found.add("deictic")
 
 
@@ -412,7 +430,7 @@ def _weigh_quantifiers(words: list[str], lower: str, found: set[str]) -> None:
         else:
             found -= {"change", "task_imperative"}
     if "self_task" in found:
-        found.discard("deontic")
+        found -= {"deontic", "strict"}
         if found & {"decision", "my_world"} or (found & {"general", "preference"} and "change" not in found):
             found.discard("self_task")
     if found & {"my_world", "general", "deontic"}:

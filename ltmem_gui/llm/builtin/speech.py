@@ -40,7 +40,7 @@ SEEMS = re.compile(
     r"\b(?:looks?|sounds?|feels?|seems?)\s+(?!like\b|for\b|up\b|in\b|at\b|into\b|after\b)\w+|\b(?:sieht|"
     r"klingt|wirkt)\s+\w+"
     r"|\bse ve\b|\bparece\b|\b(?:is|are|looks?|was|were|got|a bit|still|way|now)\s+too\s+\w+|\b(?:ist|"
-    r"sind|wird|noch|viel|etwas)\s+zu\s+\w+"
+    r"sind|wird|noch|viel|etwas)\s+(?:mir\s+|uns\s+)?zu\s+\w+"
     r"|\b(?:moves?|runs?|loads?|comes?|starts?|feels?)\s+(?:too|a bit|a little)\s+\w+"
 )
 SHOULD_BE = re.compile(
@@ -118,7 +118,7 @@ WE_NOW = re.compile(
 FOREIGN_STATE = re.compile(
     r"\b(?:the|a|an|this|that|das|der|die|el|la)\s+(?:button|title|header|chart|plot|legend|colou?r|text|"
     r"image|picture|page|table|column|row|label|font|background|image|diagram|slide|bar|line|sentence|"
-    r"paragraph|word|poem|story|joke|titel|überschrift|diagramm|farbe|tabelle|spalte|título|gráfico|botón|"
+    r"paragraph|word|poem|story|joke|titel|überschrift|diagramm|farbe|tabelle|spalte|título|gráfico|gráfica|botón|"
     r"tabla|columna|color)\b"
 )
 SPOKEN_NO = re.compile(r"\W*(?:no|nein)\s*[,.!:–—-]")
@@ -135,4 +135,20 @@ QUOTED_NAME = re.compile(r"`[^`\n]+`|\"[^\"\n]{1,24}\"|\b\w+_\w+\b")
 THE_ES = phrases("la|lo")
 RELATIVE_QUANTIFIER = re.compile(
     r"\b(?:that|who|which|dass|die|der|das|que)\s+(?:\w+\s+)?(?:always|never|immer|nie|siempre|nunca)\b"
+)
+OWN_CONTENT = re.compile(
+    r"^(?:the|der|die|das|el|la)\s+(?:name|date|address|amount|total|sum|spelling|street|sender|recipient|"
+    r"subject|greeting"
+    r"|datum|adresse|anschrift|betrag|summe|anrede|nombre|fecha|dirección|importe|asunto|saludo)\b"
+)
+CONTRAST = re.compile(r"^\S+(?:\s+\S+){2,}[,;]\s*(?:and\s+|und\s+|y\s+)?(?:not|nicht|no)\s+\w+(?:\s+\w+){0,3}[.!]?$")
+PRESENT = re.compile(
+    r"^(?:el|la|los|las|todo el|toda la)\s+\w+\s+(?:\w+\s+)?\w+(?:a|e|an|en)\s+(?:el|la|los|las|en|a|al|"
+    r"por|con|de|desde|hasta|cada|solo|sólo)\b"
+    r"|^(?:der|die|das|unser\w*)\s+\w+\s+\w+t\s+(?:in|im|am|an|auf|über|mit|ab|bei|nur|erst|um|nach|vor|von|aus)\b"
+)
+THESE = phrases("this|that|these|those")
+AUXILIARY = phrases(
+    "is|are|was|were|looks|look|should|needs|need|has|have|will|can|could|would|one|does|doesn't|isn't|"
+    "aren't|seems|feels|sounds|works|makes|gives|shows"
 )
