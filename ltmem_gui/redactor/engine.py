@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kingfisher_sdk import Rules, Scanner
 
-from ltmem_gui.domain.redaction.edges import Offsets, engine_bytes, neutral_bytes
+from ltmem_gui.domain.redaction.edges import Offsets, encoded, engine_bytes, neutral_bytes
 from ltmem_gui.domain.redaction.kinds import kind_of_rule
 from ltmem_gui.domain.secrets import SecretFinding
 
@@ -29,8 +29,9 @@ class KingfisherEngine:
 
     def __call__(self, text: str) -> list[SecretFinding]:
         """Return findings in code points of `text`, kinds of ours."""
-        data = engine_bytes(text)
-        offsets = Offsets(text, data)
+        raw = encoded(text)
+        offsets = Offsets(text, raw)
+        data = engine_bytes(raw)
         spans = {*self._scan(data), *self._scan(neutral_bytes(data))}
         return [
             SecretFinding(offsets.code_point(start), offsets.code_point(end), kind, NAME)

@@ -44,7 +44,9 @@ def _objects(git: GitProgram) -> Iterator[MemoryObject]:
     names: list[bytes] = []
     for line in listing.split(b"\n"):
         fields = line.split(b" ")
-        if len(fields) != 3:
+        if line and len(fields) != 3:
+            raise InputError("an object is damaged", "check it with `git fsck`", line.decode("ascii", "replace"))
+        if not line:
             continue
         if int(fields[2]) > _LARGEST:
             raise InputError("an object is larger than 64 MB", "look at it by hand", fields[0].decode())
@@ -59,7 +61,10 @@ def _split(answer: bytes) -> Iterator[MemoryObject]:
     position = 0
     while position < len(answer):
         end = answer.index(b"\n", position)
-        name, kind, size = answer[position:end].split(b" ")
+        header = answer[position:end].split(b" ")
+        if len(header) != 3:
+            raise InputError("an object is damaged", "check it with `git fsck`", header[0].decode("ascii", "replace"))
+        name, kind, size = header
         start = end + 1
         yield MemoryObject(name.decode(), kind.decode(), answer[start : start + int(size)])
         position = start + int(size) + 1

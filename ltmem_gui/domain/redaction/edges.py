@@ -46,9 +46,14 @@ _TO_BLANK: Final = bytes(32 if i >= 0x80 or i in b"\x00()[]{}<>|*`," else i for 
 _SAFE: Final = bytes(32 if i == 0 else i for i in range(256))
 
 
-def engine_bytes(text: str) -> bytes:
-    """Encode for a foreign engine: lone surrogates kept, NUL and a leading BOM as blanks of the same length."""
-    data = text.encode("utf-8", "surrogatepass").translate(_SAFE)
+def encoded(text: str) -> bytes:
+    """Encode as UTF-8; lone surrogates become the three bytes they would have."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def engine_bytes(data: bytes) -> bytes:
+    """Return a copy of the same length that no engine takes for a binary or for UTF-16: no NUL, no leading BOM."""
+    data = data.translate(_SAFE)
     return b"   " + data[3:] if data.startswith(b"\xef\xbb\xbf") else data
 
 

@@ -17,7 +17,9 @@ _OTHER_SCRIPT: Final = (
     "\u2000-\u206f\u2190-\u2bff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U0001f000-\U0003ffff"
 )
 _BARE: Final = re.compile(rf"(?:[^\s\"'`<>\\\x00\x1b{_OTHER_SCRIPT}]++|\\(?![nrtbfuvx\"'`/\\0\s]))+")
-_LINE: Final = re.compile(rf"(?:[^\s\"'`\\\x00\x1b{_OTHER_SCRIPT}]++|\\(?![nrtbfuvx\"'`/\\0\s])|['\"`](?=[^\s,;)\]}}]))+")
+_LINE: Final = re.compile(
+    rf"(?:[^\s\"'`\\\x00\x1b{_OTHER_SCRIPT}]++|\\(?![nrtbfuvx\"'`/\\0\s])|['\"`](?=[^\s,;)\]}}]))+"
+)
 _MORE: Final = re.compile(r"[A-Za-z0-9+/_.~%-]*={0,2}")
 _CUT: Final = re.compile(
     r"[,;&|](?=[\w.\-$\[\]]{1,48}\s?[=:]|$|\s|&|--)|;(?=[A-Za-z][\w ]{1,32}=)|[,;](?=[\[{(])"
