@@ -160,7 +160,7 @@ def keywords(request: ExtractionInput, tasks: Sequence[TaskNotes]) -> list[str]:
             found += [m[1] or m[2] for m in _TERM.finditer(note.candidate.text)]
     found += [word for word in _WORDS.findall(tasks[0].title.lower()) if word not in _STOP and len(word) > 2]
     unique: list[str] = []
-    for term in (_line(term, 40).replace(",", " ").strip(" .") for term in found):
+    for term in (_line(term, 40).replace(",", " ").strip().rstrip(".") for term in found):
         if term and "REDACTED" not in term.upper() and term.lower() not in (u.lower() for u in unique):
             unique.append(term)
     return unique[:MAX_KEYWORDS]
