@@ -16,7 +16,8 @@ class _Effect(BaseModel):
 class PlannedJob(_Effect):
     """One rollout of an extraction plan, with the fingerprint that tells whether it changed since.
 
-    `size` in bytes; `source_updated_at` in Unix seconds; token counts estimated as bytes / 4.
+    `size` in bytes; `source_updated_at` in Unix seconds; token counts estimated as bytes / 4. `root` and `copied_from`
+    tell what the session may have taken over from another one (see `RolloutRef`).
     """
 
     thread_id: str
@@ -24,6 +25,8 @@ class PlannedJob(_Effect):
     path: str
     size: int
     mtime_ns: int
+    root: str = ""
+    copied_from: tuple[str, ...] = ()
     source_updated_at: int
     cwd: str = ""
     git_branch: str | None = None

@@ -328,7 +328,9 @@ class _Run:
 
 
 def _ref(job: PlannedJob) -> RolloutRef:
-    return RolloutRef(job.agent, job.path, job.size, job.mtime_ns, job.thread_id)
+    return RolloutRef(
+        job.agent, job.path, job.size, job.mtime_ns, job.thread_id, root=job.root, copied_from=job.copied_from
+    )
 
 
 def _group(error: KnownError) -> str:

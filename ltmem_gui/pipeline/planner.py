@@ -115,6 +115,8 @@ async def _job(adapters: Adapters, rollout: ScannedRollout, prepared: Extraction
         path=rollout.ref.path,
         size=rollout.ref.size,
         mtime_ns=rollout.ref.mtime_ns,
+        root=rollout.ref.root,
+        copied_from=rollout.ref.copied_from,
         source_updated_at=rollout.updated_at or 0,
         cwd=await clean(rollout.cwd),
         git_branch=None if rollout.git_branch is None else await clean(rollout.git_branch),
