@@ -183,6 +183,8 @@ def render_group(group: Group) -> list[str]:
             apart = index > 0 and (isinstance(item, Loose) or isinstance(section.items[index - 1], Loose))
             lines += [""] if apart else []
             lines += render_bullet(item) if isinstance(item, Bullet) else item.lines
+    # A stray tag would open a block that swallows what follows.
+    lines = [citations.defuse(line) for line in lines]
     cited = group.citations
     if cited.entries or cited.rollout_ids or cited.rejected:
         block = citations.format(cited).split("\n")[:-1]
@@ -317,7 +319,7 @@ def _take_citations(lines: list[str], start: int) -> tuple[list[tuple[int, str]]
     index = 0
     while index < len(lines):
         closing = tags.get(lines[index].strip())
-        end = next((i for i in range(index, len(lines)) if lines[i].strip() == closing), None) if closing else None
+        end = _block_end(lines, index, closing) if closing else None
         if end is None:
             rest.append((start + index, lines[index]))
             taken.append("")
@@ -330,6 +332,17 @@ def _take_citations(lines: list[str], start: int) -> tuple[list[tuple[int, str]]
         CitationEntry(item.path, item.start, item.end, item.note, item.line + start - 1) for item in parsed.entries
     )
     return rest, ParsedCitations(moved, parsed.rollout_ids, parsed.rejected)
+
+
+def _block_end(lines: list[str], start: int, closing: str) -> int | None:
+    """Return where a citation block ends; one that meets a heading or another tag first is none."""
+    for index in range(start + 1, len(lines)):
+        text = lines[index].strip()
+        if text == closing:
+            return index
+        if text.startswith(("# ", "## ", "### ")) or citations.defuse(text) != text:
+            return None
+    return None
 
 
 def _read_task(number: int, title: str, chunk: list[tuple[int, str]]) -> Task:

@@ -466,6 +466,59 @@ def test_notes_are_tagged_cited_and_first_in_the_summary() -> None:
     assert "ad-hoc" not in memory(run(rows, files))
 
 
+def test_notes_without_a_statement_and_without_a_time_are_taken_as_they_are() -> None:
+    notes = {
+        "extensions/ad_hoc/notes/a.md": "# Only a heading\n- \u200b\n".encode(),
+        "extensions/ad_hoc/notes/b.md": b"no emojis",
+    }
+    files = run([], notes=notes)
+    assert texts(files, "Ad-hoc notes") == ["[ad-hoc note] no emojis"]
+    assert "updated_at=unknown" in memory(files)
+    assert run([], notes={"extensions/ad_hoc/notes/a.md": "# x\n- \u200b\n".encode()})["MEMORY.md"] == b""
+
+
+def test_notes_keep_their_place_among_the_blocks() -> None:
+    rows = two_projects()
+    notes = {"extensions/ad_hoc/notes/b.md": b"no emojis"}
+    first = run([], notes=notes)
+    grown = run(rows, first, notes=notes)
+    assert list(groups(grown)) == ["shop-web", "billing-api", "Ad-hoc notes"]
+    assert list(groups(run(rows[:1], grown, notes=notes))) == ["shop-web", "Ad-hoc notes"]
+
+
+# --- many ---
+
+
+def test_a_summary_of_very_many_projects_drops_detail_before_it_outgrows_its_reader() -> None:
+    said = [Said(PREF, "use pnpm, never npm", 7), Said(FAIL, "x" * 400, 8)]
+    rows = [output(n, said, cwd=f"/home/dev/p{n:03}", title=f"Work on part {n}" + " and more" * 9) for n in range(75)]
+    files = run(rows)
+    assert findings_of(rows, files) == []
+    assert len(files["memory_summary.md"]) <= 10_000
+    tips = [output(n, [Said(FAIL, f"{n} " + "y" * 300, 8)], title=f"Part {n}") for n in range(20)]
+    text = summary(run(tips))
+    assert len(text.partition("## General Tips")[2].partition("##")[0].encode()) <= 1_700
+
+
+def test_a_row_without_a_rendered_summary_is_left_out_and_named() -> None:
+    rows = two_projects()
+    asked = request(rows[:2])
+    proposal = consolidate_builtin(replace(asked, outputs=tuple(rows)))
+    assert proposal.notes == (f"session {rows[2].thread_id} has no rendered summary and is left out",)
+    assert b"flags.toml" not in (proposal.files["MEMORY.md"] or b"")
+
+
+def test_statements_that_disagree_but_were_edited_are_left_alone() -> None:
+    rows = [
+        output(1, [Said(KNOW, "the default branch is develop", 3)]),
+        output(2, [Said(KNOW, "the default branch is main", 5)], title="Other", at=START + 9 * 86_400),
+    ]
+    files = run(rows)
+    bullet = next(b.text for b in bullets(files) if "newest of 2" in b.text)
+    after = run(rows, edited(files, bullet, "main, since March"))
+    assert texts(after) == ["main, since March", '"the default branch is develop"']
+
+
 # --- hostile text ---
 
 
@@ -499,7 +552,7 @@ def test_any_text_gives_a_valid_stable_memory(rows_of: list[tuple[str, str, str]
     assert run(rows, files) == files
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.data())
 def test_any_history_ends_where_forgetting_everything_leaves_nothing(data: st.DataObject) -> None:
     pool = corpus(24, projects=3)

@@ -75,7 +75,7 @@ WORDS = [
 ]
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(st.sampled_from(WORDS) | st.text(max_size=8), max_size=40), st.booleans())
 def test_any_file_is_taken_and_comes_to_rest(lines: list[str], forget: bool) -> None:
     text = "\n".join(lines).encode("utf-8", "surrogatepass").decode("utf-8", "surrogateescape")

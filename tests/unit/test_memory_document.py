@@ -142,6 +142,18 @@ def test_a_task_without_its_parts_is_laid_out_without_them() -> None:
     assert render_document([Loose(("",)), replace(group, raw=())]) == "# Task Group: x\n\n## Task 1: bare\n"
 
 
+def test_a_stray_tag_opens_no_block() -> None:
+    text = (
+        "# Task Group: x\n<citation_entries>\n\n## Task 1: a\n<rollout_ids>\n<citation_entries>\n#odd.md:1-1|note=[n]\n"
+    )
+    group = only_group(text + "</citation_entries>\n")
+    assert [task.title for task in group.tasks] == ["a"]
+    assert [entry.path for entry in group.citations.entries] == ["#odd.md"]
+    fresh = render_document([replace(group, raw=())])
+    assert fresh.count("‹") == 2
+    assert only_group(fresh).citations == group.citations
+
+
 def test_an_empty_file_stays_empty() -> None:
     assert render_document(read_document("").parts) == ""
     assert render_document([]) == ""

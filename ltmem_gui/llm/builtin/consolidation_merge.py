@@ -33,6 +33,7 @@ from ltmem_gui.llm.builtin.consolidation_groups import MAX_KEYWORDS, SUMMARIES, 
 NOTE_LENGTH = 72
 REUSE_RULE = "reuse_rule=this folder and its subfolders; elsewhere check first"
 STRUCK_NOTE = "removed by hand"
+EDITED_NOTE = "edited by hand"
 _NEWEST, _OLDER = "newest of {} that disagree", "older"
 _DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _SUFFIX = re.compile(rf" \((?:said {_DAY}|(?:said {_DAY}; )?{_DAY}, (?:{_OLDER}|newest of [0-9]+ that disagree))\)\Z")
@@ -95,7 +96,7 @@ def merge_group(old: Group | None, derived: DerivedGroup | None, title: str, liv
     kept = [rows for rows in draft.sections.values() if rows]
     if not draft.tasks and not kept and not _is_by_hand(old):
         return None
-    sections, cited = _number(draft, source.claims, old, living)
+    sections, cited = _number(draft, source.claims, living)
     threads = [thread for thread, _ in draft.number_of]
     threads += [entry.thread_id or living.paths.get(entry.path, "") for entry in cited.entries]
     if old is not None and not old.entries_by_claim:
@@ -333,9 +334,7 @@ def said_on(text: str, at: int) -> str:
     return f"said {date_of(at)}" if has_relative_date(text) else ""
 
 
-def _number(
-    draft: _Draft, claims: ClaimIndex, old: Group | None, living: Living
-) -> tuple[tuple[Section, ...], ParsedCitations]:
+def _number(draft: _Draft, claims: ClaimIndex, living: Living) -> tuple[tuple[Section, ...], ParsedCitations]:
     rows = [row for section in draft.sections.values() for row in section if isinstance(row.item, Bullet)]
     cited = [row for row in rows if row.claim is not None or row.kept_entries]
     cited.sort(key=lambda row: (row.old_number is None, row.old_number or 0, -1 if row.claim is None else row.claim))
@@ -343,7 +342,7 @@ def _number(
     entries: list[CitationEntry] = []
     for row in cited:
         claim = claims.claims[row.claim] if row.claim is not None else None
-        text = claim.text if claim else _original(old, row) or without_suffix(_bullet(row).text)
+        text = claim.text if claim else EDITED_NOTE
         entries += _noted(f"c{numbers[id(row)]}", text, claim, row.kept_entries, living)
     entries += draft.struck
     sections: list[Section] = []
@@ -382,19 +381,6 @@ def _with_remarks(claim: Claim, remark: str) -> str:
     first = min((support.at for support in claim.supports), default=0)
     remarks = [part for part in (said_on(claim.text, first), remark) if part]
     return f"{claim.text} ({'; '.join(remarks)})" if remarks else claim.text
-
-
-def _original(old: Group | None, row: _Row) -> str:
-    """Return the words the evidence was quoted with before a person edited the bullet."""
-    if old is None or row.old_number is None:
-        return ""
-    entries = old.entries_by_claim.get(row.old_number, ())
-    return entries[0].note.partition(" ")[2] if entries else ""
-
-
-def _bullet(row: _Row) -> Bullet:
-    assert isinstance(row.item, Bullet)
-    return row.item
 
 
 def note_text(text: str) -> str:
