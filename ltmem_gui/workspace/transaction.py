@@ -49,8 +49,8 @@ class Transaction:
         """Make missing folders and write all new contents beside the old ones. Raises `OSError`."""
         self._enter(Step.STAGE)
         self._make_layout()
-        for name in ("new", "old"):
-            (self._staging / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in (self._staging, self._staging / "new", self._staging / "old"):
+            folder.mkdir(mode=0o700, exist_ok=True)
         for entry in self._operation.entries:
             if entry.new_sha256 is None or self._is(entry, new=True):
                 continue

@@ -6,6 +6,7 @@ import copy
 import errno
 import os
 import pickle
+import random
 import shutil
 import subprocess
 import threading
@@ -18,6 +19,7 @@ import pytest
 
 from ltmem_gui.domain.apply_steps import Step
 from ltmem_gui.domain.consent import Selection
+from ltmem_gui.domain.diffing.hunks import apply_hunks
 from ltmem_gui.domain.errors import (
     AlreadyApplied,
     GrantExpired,
@@ -107,6 +109,40 @@ def test_only_the_accepted_hunks_are_written(world: World) -> None:
     )
     world.writer().apply(grant_for(plan, selection))
     assert (world.root / "MEMORY.md").read_bytes() == b"# one\ntwo\nthree\nfour\nFIVE\n"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_decisions_give_base_plus_accepted_hunks_and_keep_modes(world: World, seed: int) -> None:
+    chance = random.Random(seed)
+    base: dict[str, tuple[bytes, int]] = {}
+    wanted: dict[str, bytes | None] = {}
+    for number in range(4):
+        end = chance.choice([b"\n", b"\r\n"])
+        lines = [b"%d %d" % (number, chance.randrange(3)) for _ in range(chance.randrange(1, 12))]
+        tail = chance.choice([b"", end])
+        base[f"f{number}.md"] = (end.join(lines) + tail, chance.choice([0o644, 0o600, 0o755]))
+        new = [line if chance.random() < 0.6 else b"changed" for line in lines if chance.random() < 0.9]
+        wanted[f"f{number}.md"] = end.join(new) + chance.choice([b"", end])
+    lay(world.root, base)
+    plan = world.plan(wanted)
+    accepted: dict[str, tuple[str, ...]] = {}
+    expected = dict(base)
+    for change in plan.changes:
+        old = base[change.path][0]
+        taken = [hunk for hunk in change.hunks if chance.random() < 0.5]
+        accepted[change.path] = tuple(hunk.id for hunk in taken)
+        expected[change.path] = (apply_hunks(old.decode(), taken).encode(), base[change.path][1])
+    seen: list[int] = []
+
+    class Watch(Faults):
+        def __call__(self, step: Step) -> None:
+            seen.extend(path.stat().st_mode & 0o777 for path in world.root.glob(".ltmem-*"))
+
+    writer = Writer(world.home, **{**world.parts(), "faults": Watch("")})
+    writer.apply(grant_for(plan, Selection(plan_digest=plan.digest, accepted=accepted)))
+    after = tree(world.root)
+    assert {path: after[path] for path in base} == expected
+    assert set(seen) == {0o700}
 
 
 def test_a_mode_alone_is_applied(world: World) -> None:
