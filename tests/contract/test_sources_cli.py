@@ -215,3 +215,22 @@ def test_neither_command_loads_the_redaction_engine_or_touches_anything(tmp_path
         assert found.code == 0, found.err
         assert found.touched(path.parent) == []
         assert not [what for _, what in found.events if "kingfisher" in what and "dist-info" not in what]
+
+
+def test_what_a_fork_inherited_is_not_learnt_at_apply_either(tmp_path: Path):
+    program = Program(tmp_path / "place")
+    program.place.mkdir()
+    sessions = tmp_path / "s"
+    inherited, own = "Always use pnpm here, never npm.", "Never edit generated files by hand in this repo."
+    write(sessions / rollout_name(OTHER), [meta(OTHER), user("hello"), user(inherited, at=3), assistant("ok", at=4)])
+    rows = [meta(forked_from_id=OTHER), user("hello"), user(inherited, at=3), assistant("ok", at=4), user(own, at=900)]
+    write(sessions / rollout_name(), rows)
+    planned = program.plan("extract", "--source", f"codex={sessions}", *OLD)
+    assert planned.code == 0, planned.err
+    applied = program.apply(planned)
+    assert applied.code == 0, applied.err
+    with compose(program.home).stores.reading(program.home) as store:
+        raw = {output.thread_id: output.raw_memory for output in store.outputs()}
+    assert "pnpm" in raw[OTHER]
+    assert "generated files" in raw[THREAD]
+    assert "pnpm" not in raw[THREAD]
