@@ -108,7 +108,11 @@ def _run_memory(args: argparse.Namespace, context: Context) -> int:
     if args.json:
         counts = {str(level): sum(1 for item in findings if item.severity is level) for level in Severity}
         context.print_json(
-            {"ok": not findings, "counts": counts, "findings": [item.model_dump(mode="json") for item in findings]}
+            {
+                "ok": not findings,
+                "counts": counts,
+                "findings": [item.model_dump(mode="json") | {"file": item.path} for item in findings],
+            }
         )
     else:
         for item in findings:

@@ -90,6 +90,10 @@ def _check_group(path: str, group: Group) -> Iterator[Remark]:
             yield _form(path, group.line, f"{name}: is missing in this task group")
     if not group.tasks:
         yield _form(path, group.line, "the task group has no task")
+    for number, task in {task.number: task for task in group.tasks[::-1]}.items():
+        twins = [other.line for other in group.tasks if other.number == number and other.line != task.line]
+        for line in twins:
+            yield _form(path, line, f"Task {number} stands twice in this task group, first on line {task.line}")
     first_section = min((section.line for section in group.sections), default=0)
     for task in group.tasks:
         if first_section and task.line > first_section:

@@ -193,6 +193,7 @@ def test_memory_lists_findings_by_file_and_line() -> None:
     assert code == 1
     document = json.loads(out)
     assert document["ok"] is False
+    assert all(item["file"] == item["path"] for item in document["findings"])
     assert document["counts"]["blocking"] == 1
     places = [(item["rule"], item["path"], item["line"]) for item in document["findings"]]
     assert places[:2] == [("problem", "", None), ("schema", "MEMORY.md", 1)]

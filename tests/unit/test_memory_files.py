@@ -187,6 +187,12 @@ def test_form_and_style_are_warnings_on_their_line(
     assert found[0].severity is not Severity.BLOCKING
 
 
+def test_two_tasks_of_one_number_are_named() -> None:
+    task = MEMORY[MEMORY.index("## Task 1") : MEMORY.index("## User preferences")]
+    found = check({"MEMORY.md": MEMORY.replace(task, task + task.replace("picker,", "field,"), 1)})
+    assert [(f.line, f.text) for f in found] == [(11, "Task 1 stands twice in this task group, first on line 5")]
+
+
 def test_tasks_after_sections_and_groups_without_tasks_are_named() -> None:
     task = MEMORY[MEMORY.index("## Task 1") : MEMORY.index("## User preferences")]
     moved = MEMORY.replace(task, "").replace("<citation_entries>", task + "<citation_entries>", 1)
