@@ -90,10 +90,16 @@ class Review:
 
     def mark(self, key: str) -> Mark:
         """Return what was said of a unit. A header of the rendered inputs follows the threads below it."""
-        unit = self.by_key.get(key)
-        if unit is not None and unit.kind == "header" and self._has_threads(unit.path):
-            return self._followed(unit)
-        return self.marks.get(key, UNDECIDED)
+        header = self._following.get(key)
+        return self.marks.get(key, UNDECIDED) if header is None else self._followed(header)
+
+    @cached_property
+    def _following(self) -> Mapping[str, Unit]:
+        """Return the headers that follow the threads of their file, by key."""
+        before = self.previous
+        if before is not None and before.units is self.units:
+            return before._following
+        return {u.key: u for u in self.units if u.kind == "header" and self._has_threads(u.path)}
 
     def _has_threads(self, path: str) -> bool:
         return any(unit.kind == "thread" for unit in self.by_path[path])
@@ -109,7 +115,7 @@ class Review:
     @cached_property
     def deciding(self) -> tuple[Unit, ...]:
         """Return the units a person has to say something about."""
-        return tuple(u for u in self.units if u.kind != "header" or not self._has_threads(u.path))
+        return tuple(unit for unit in self.units if unit.key not in self._following)
 
     @cached_property
     def undecided(self) -> tuple[Unit, ...]:
@@ -118,8 +124,22 @@ class Review:
 
     def undecided_in(self, path: str) -> tuple[int, int]:
         """Return how many units of a file have no decision, and how many it has."""
-        units = [u for u in self.by_path.get(path, ()) if u.kind != "header" or not self._has_threads(path)]
-        return sum(1 for u in units if self.mark(u.key).decision is Decision.UNDECIDED), len(units)
+        return self._open_by_path.get(path, (0, 0))
+
+    @cached_property
+    def _open_by_path(self) -> Mapping[str, tuple[int, int]]:
+        open_keys = {unit.key for unit in self.undecided}
+        counts: dict[str, tuple[int, int]] = {}
+        for path, units in self.by_path.items():
+            mine = [unit.key for unit in units if unit.key not in self._following]
+            counts[path] = (sum(1 for key in mine if key in open_keys), len(mine))
+        return counts
+
+    @cached_property
+    def taken_paths(self) -> frozenset[str]:
+        """Return the files of which something is accepted or edited."""
+        taken = (Decision.ACCEPT, Decision.EDITED)
+        return frozenset(m.path for u in self.units if self.mark(u.key).decision in taken for m in u.members)
 
     def unit_of_finding(self, finding: Finding) -> Unit | None:
         """Return the unit a finding lies in, None where it lies in text that does not change."""

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from ltmem_gui.domain.consent import Decision, Receipt, Selection
@@ -26,6 +26,7 @@ from tests.helpers.reviews import finding, many_hunks, plan_of, plan_of_files
 
 A, X, U, E = Decision.ACCEPT, Decision.REJECT, Decision.UNDECIDED, Decision.EDITED
 K = Qt.Key
+NONE = Qt.KeyboardModifier.NoModifier
 CTRL, SHIFT, ALT = (
     Qt.KeyboardModifier.ControlModifier,
     Qt.KeyboardModifier.ShiftModifier,
@@ -296,6 +297,107 @@ def test_blocking_findings_keep_apply_off_until_they_are_overridden_with_a_reaso
     room.press(K.Key_Return)
     assert panel.foot.button.isEnabled()
     assert "overridden: a test value" in panel.findings_model.rows[0].text
+
+
+def test_the_context_menu_offers_the_actions_of_the_row(room: Room) -> None:
+    load(room, {"n.md": "a\n"}, {"n.md": "b\n"})
+    room.panel.view.customContextMenuRequested.emit(QPoint(20, 20))
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    assert "Reject" in [action.text() for action in menu.actions()]
+    menu.actions()[0].trigger()
+    menu.close()
+    assert room.decisions == [A]
+
+
+def test_a_press_on_the_overview_goes_there(room: Room) -> None:
+    old, new = many_hunks(30)
+    load(room, {"n.md": old}, {"n.md": new})
+    room.panel.overview.row_wanted.emit(100)
+    assert room.panel.view.cursor_row == 100
+
+
+def test_header_buttons_act_on_their_change(room: Room) -> None:
+    old, new = many_hunks(2)
+    load(room, {"n.md": old}, {"n.md": new})
+    panel = room.panel
+    for name, expected in (("accept", A), ("undecide", U), ("reject", X)):
+        header = panel.model.document.headers[0]
+        panel.view.set_cursor_row(header)
+        panel.view.button_pressed.emit(name, header)
+        assert room.decisions[0] is expected
+    panel.view.set_cursor_row(panel.model.document.headers[1])
+    panel.view.button_pressed.emit("edit", panel.view.cursor_row)
+    assert panel.edit.is_open
+
+
+def test_keys_on_rows_without_a_change_say_what_to_do(room: Room) -> None:
+    old, new = many_hunks(1)
+    load(room, {"n.md": old}, {"n.md": new})
+    panel = room.panel
+    for key, modifier, words in (
+        (K.Key_A, NONE, "No change on this row"),
+        (K.Key_E, NONE, "No change on this row"),
+        (K.Key_T, NONE, "No change on this row"),
+        (K.Key_C, CTRL | SHIFT, "No change on this row"),
+        (K.Key_B, NONE, "no task group"),
+        (K.Key_Space, NONE, "Not on a fold"),
+        (K.Key_G, NONE, "No further finding"),
+    ):
+        panel.view.set_cursor_row(1)
+        room.press(key, modifier)
+        assert words in panel.foot.position.full_text, words
+    panel.view.set_cursor_row(panel.model.document.count - 1)
+    room.press(K.Key_F7)
+    assert "No further change" in panel.foot.position.full_text
+    panel.view.set_cursor_row(panel.model.document.headers[0])
+    room.press(K.Key_L)
+    assert "No line of text" in panel.foot.position.full_text
+    panel.view.set_cursor_row(panel.view.cursor_row + 1)
+    room.press(K.Key_L)
+    dialog = panel.findChild(QWidget, "long_line")
+    assert isinstance(dialog, QDialog)
+    dialog.reject()
+
+
+def test_an_empty_panel_takes_every_key_and_does_nothing(room: Room) -> None:
+    room.panel._pages.setCurrentWidget(room.panel._page)
+    room.panel.view.setFocus()
+    for action in room.panel.registry.specs:
+        if action.id not in ("review.reading_list",):
+            room.panel.registry.trigger(action.id)
+    room.panel.header.export_asked.emit("json")
+    room.panel.side.override_asked.emit(finding("x", 1))
+    assert room.asked == []
+    assert room.panel.commands.position() == ""
+    assert room.panel.commands.summary() == ""
+
+
+def test_findings_lead_to_their_lines_in_other_files(room: Room) -> None:
+    old, new = many_hunks(2, 60)
+    found = [
+        finding("b.md", 20, severity=Severity.WARNING),
+        finding("gone.md", 3, name="g", severity=Severity.WARNING),
+        finding("a.md", None, name="w", severity=Severity.WARNING),
+    ]
+    load(room, {"a.md": old, "b.md": old}, {"a.md": new, "b.md": new}, found)
+    panel = room.panel
+    panel.view.set_cursor_row(0)
+    room.press(K.Key_G)
+    assert panel.view.cursor_row == panel.model.document.headers[0]
+    room.press(K.Key_G)
+    assert panel.current_path() == "b.md"
+    assert panel.model.document.row(panel.view.cursor_row).new == 20
+    room.press(K.Key_G, SHIFT)
+    assert panel.current_path() == "a.md"
+    for finding_ in found:
+        panel.side.finding_chosen.emit(finding_)
+    assert "is not changed by this plan" in panel.foot.position.full_text or panel.current_path() == "a.md"
+    panel.findings_model.set_severity(Severity.BLOCKING)
+    assert panel.findings_model.rowCount() == 0
+    filter_ = child(panel, "review.findings.filter")
+    filter_.setCurrentIndex(2)  # type: ignore[attr-defined]
+    assert panel.findings_model.rowCount() == 3
 
 
 def child(panel: QWidget, name: str) -> QWidget:

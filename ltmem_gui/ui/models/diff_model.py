@@ -131,6 +131,19 @@ class DiffModel(QObject):
             return None
         return self.review.mark(row.unit).decision
 
+    def decision_of_unit(self, unit: str | None) -> Decision:
+        """Return the decision on a unit; undecided where there is none."""
+        if self.review is None or unit is None:
+            return Decision.UNDECIDED
+        return self.review.mark(unit).decision
+
+    @property
+    def undecided(self) -> tuple[int, int]:
+        """Return how many changes of the file have no decision, and how many there are."""
+        if self.review is None or self.file is None:
+            return 0, 0
+        return self.review.undecided_in(self.file.change.path)
+
     def findings_at(self, index: int, row: Row) -> tuple[Finding, ...]:
         """Return the findings on the line of a row; those of the whole file stand on its first change."""
         if row.kind is RowKind.HEADER:
@@ -151,7 +164,8 @@ class DiffModel(QObject):
         unit = self.review.by_key.get(header.unit) if self.review is not None and header.unit else None
         if unit is not None and unit.kind == "thread":
             others = sorted({m.path for m in unit.members} - {self.file.change.path if self.file else ""})
-            return f"{unit.key.replace(':', ' ')}, decided with {', '.join(others)}" if others else unit.key
+            name = f"Thread {unit.key.removeprefix('thread:')}"
+            return f"{name}, decided with {', '.join(others)}" if others else name
         heading = self.document.heading(header)
         return heading.title if heading is not None else ""
 

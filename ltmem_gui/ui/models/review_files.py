@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from ltmem_gui.domain.consent import Decision
 from ltmem_gui.domain.diffing.moves import renamed_from
 from ltmem_gui.domain.findings import Severity
 from ltmem_gui.domain.hazards import one_line
@@ -24,6 +24,7 @@ _NO_PARENT = QModelIndex()
 _Index = QModelIndex | QPersistentModelIndex
 
 KIND_SIGNS = {"added": "+", "modified": "", "deleted": "−", "mode": "x", "renamed": "→", "temporary": "t"}
+_SUMMARY = re.compile(rf"\A{ROLLOUT_SUMMARIES_SUBDIR}/\d{{4}}-\d\d-\d\dT\d\d-\d\d-\d\d-(?=.)")
 _ARTIFACTS = ("MEMORY.md", "memory_summary.md")
 
 
@@ -36,7 +37,7 @@ class FileRow:
     renamed_from: str = ""
     undecided: int = 0
     total: int = 0
-    accepted: int = 0
+    accepted: bool = False
     findings: int = 0
     blocking: int = 0
 
@@ -73,6 +74,12 @@ def ordered(changes: tuple[FileChange, ...]) -> list[FileChange]:
         return (4 if change.path.startswith(f"{ROLLOUT_SUMMARIES_SUBDIR}/") else 2), change.path
 
     return sorted(changes, key=rank)
+
+
+def short_name(path: str) -> str:
+    """Return a path for a narrow column: summaries lose the folder and the time, which all of them have."""
+    name = _SUMMARY.sub("…/", path)
+    return one_line(name, 300)
 
 
 class FilesModel(QAbstractTableModel):
@@ -129,7 +136,7 @@ class FilesModel(QAbstractTableModel):
         if column == 0:
             return row.sign
         if column == 1:
-            return f"{KIND_SIGNS[row.kind]} {one_line(row.change.path, 300)}".strip()
+            return f"{KIND_SIGNS[row.kind]} {short_name(row.change.path)}".strip()
         marks = "■" * bool(row.blocking) + "▲" * bool(row.findings > row.blocking)
         decided = f"{row.total - row.undecided}/{row.total}" if row.total else row.kind
         return f"{marks} {decided}".strip()
@@ -137,17 +144,15 @@ class FilesModel(QAbstractTableModel):
     def _row(self, review: Review, change: FileChange) -> FileRow:
         undecided, total = review.undecided_in(change.path)
         found = [f for f in review.plan.findings if f.path == change.path and f.severity is not Severity.INFO]
-        units = review.by_path.get(change.path, ())
         kind = "temporary" if change.path == WORKSPACE_DIFF_FILENAME else change.change
         origin = self._renames.get(change.path, "")
-        taken = (Decision.ACCEPT, Decision.EDITED)
         return FileRow(
             change,
             "renamed" if origin else kind,
             origin,
             undecided,
             total,
-            sum(1 for unit in units if review.mark(unit.key).decision in taken),
+            change.path in review.taken_paths,
             len(found),
             sum(1 for f in found if f.severity is Severity.BLOCKING),
         )

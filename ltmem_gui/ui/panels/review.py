@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QItemSelection, QModelIndex, QPoint, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -149,6 +150,15 @@ class ReviewPanel(QWidget):
         self.view.set_cursor_row(row if row is not None else wanted if wanted is not None else (headers or [0])[0])
         self._show_counts()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the width out again when it changed much; between that, the person's own sizes hold."""
+        super().resizeEvent(event)
+        width = self.width()
+        if abs(width - self._arranged) > 120:
+            self._arranged = width
+            files, side = min(240, int(0.2 * width)), min(280, int(0.24 * width))
+            self._splitter.setSizes([files, width - files - side, side])
+
     def show_reading_list(self, on: bool) -> None:
         """Show the rows as a table or as a diff."""
         # A table that gets the focus without a current row takes its first one: choose before the switch.
@@ -275,9 +285,10 @@ class ReviewPanel(QWidget):
         for at, (widget, stretch) in enumerate(((self.files, 0), (middle, 1), (self.side, 0))):
             splitter.addWidget(widget)
             splitter.setStretchFactor(at, stretch)
-        splitter.setSizes([240, 608, 264])
-        self.files.setMinimumWidth(140)
-        self.side.setMinimumWidth(200)
+        self._splitter = splitter
+        self._arranged = 0
+        self.files.setMinimumWidth(120)
+        self.side.setMinimumWidth(160)
         return splitter
 
     def _build_files(self) -> QTableView:
@@ -289,7 +300,7 @@ class ReviewPanel(QWidget):
         table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         table.setShowGrid(False)
         table.setTabKeyNavigation(False)
-        table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        table.setTextElideMode(Qt.TextElideMode.ElideRight)
         table.setWordWrap(False)
         table.verticalHeader().hide()
         table.verticalHeader().setDefaultSectionSize(24)

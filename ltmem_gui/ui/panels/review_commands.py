@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
@@ -468,7 +469,7 @@ class ReviewCommands(QObject):
         if last > first:
             return f"{last - first + 1} rows selected: A accepts, X rejects what changes in them"
         headers = p.model.document.headers
-        at = sum(1 for header in headers if header <= p.view.cursor_row)
+        at = bisect_right(headers, p.view.cursor_row)
         line = f" · line {row.new or row.old}" if row.new or row.old else ""
         if not headers:
             return line.removeprefix(" · ")
@@ -479,8 +480,7 @@ class ReviewCommands(QObject):
         review = self._panel.state.review
         if review is None:
             return ""
-        selection = review.unguarded_selection()
-        touched = set(selection.accepted) | set(selection.edited)
+        touched = review.taken_paths
         deleted = sum(1 for c in review.plan.changes if c.path in touched and c.change == "deleted")
         written = len(touched) - deleted
         parts = [f"writes {plural(written, 'file')}"]

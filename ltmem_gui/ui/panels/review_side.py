@@ -25,6 +25,7 @@ from ltmem_gui.ui.theme import Theme, bold_font, monospace
 from ltmem_gui.ui.widgets.labels import plain_label, set_role
 from ltmem_gui.ui.widgets.line_view import LineColors, LineView, TextLine
 
+_HINT = "On a line of MEMORY.md that says something, its sources stand here."
 _HEADLINES = {
     Support.NO_SOURCE: "▲ no source",
     Support.NOT_A_CLAIM: "Nothing to cite on this line",
@@ -71,7 +72,7 @@ class SidePane(QWidget):
         set_role(self._headline, "role", role)
         if headline:
             self._headline.setText(headline)
-            note = f"No citation of this line resolves: {one_line(provenance.claim, 160)}" if role else ""
+            note = f"No citation supports: {one_line(provenance.claim, 160)}" if role else _HINT
             self._note.setText(note)
             self._show_lines(())
             self._next.hide()
@@ -153,6 +154,8 @@ class SidePane(QWidget):
     # --- findings ---
 
     def _build_findings(self) -> QWidget:
+        self._none = plain_label("No findings in this plan", role="muted")
+        self._none.setObjectName("review.findings.none")
         self._filter = QComboBox()
         self._filter.setObjectName("review.findings.filter")
         self._filter.setAccessibleName("Which findings")
@@ -181,8 +184,10 @@ class SidePane(QWidget):
         layout = QVBoxLayout(page)
         layout.setContentsMargins(12, 8, 8, 0)
         layout.setSpacing(4)
+        layout.addWidget(self._none)
         layout.addLayout(head)
         layout.addWidget(self._list, 1)
+        layout.addStretch(0)
         return page
 
     def current_finding(self) -> FindingRow | None:
@@ -201,6 +206,9 @@ class SidePane(QWidget):
             self._filter.addItem(f"{severity.value}: {number}", severity)
         self._filter.setCurrentIndex(max(0, chosen))
         self._filter.blockSignals(False)
+        self._none.setVisible(not total)
+        for widget in (self._filter, self._override, self._list):
+            widget.setVisible(bool(total))
         self._on_current_changed()
 
     def _on_filter_chosen(self, index: int) -> None:

@@ -18,6 +18,7 @@ from ltmem_gui.ui.widgets.diff_text import TextMetrics, TextPainter
 
 STRIPE = 4
 _PAD = 8
+_NAME_ROOM = 150
 _UNDECIDE = ("undecide", "Undecide", "U")
 BUTTONS = (("accept", "Accept", "A"), ("reject", "Reject", "X"), ("edit", "Edit", "E"))
 
@@ -93,7 +94,8 @@ class RowPainter:
             p.setPen(c.muted)
             p.drawLine(int(x), middle, int(min(x + layout.width, lane.right)), middle)
         self._trailing(p, index, row, layout.cut, x + layout.width + 12, y)
-        self._findings(p, self.model.findings_at(index, row) if lane.new or not row.new else (), rect)
+        found = self.model.findings_at(index, row) if lane.new or not row.new else ()
+        self._findings(p, found, rect, int(x + layout.width))
         p.setClipping(False)
         self._gutter(p, y, row, lane, decision, state)
 
@@ -171,7 +173,7 @@ class RowPainter:
             found.append(("differs in white space", False))
         return found
 
-    def _findings(self, p: QPainter, findings: tuple[Finding, ...], rect: QRect) -> None:
+    def _findings(self, p: QPainter, findings: tuple[Finding, ...], rect: QRect, text_end: int) -> None:
         if not findings:
             return
         worst = min(findings, key=lambda f: ("blocking", "warning", "info").index(f.severity.value))
@@ -180,6 +182,10 @@ class RowPainter:
         text = f"{FINDING_SIGNS[worst.severity]} {blocks}{one_line(worst.rule)}{more}"
         p.setFont(self._ui)
         width = int(self._ui_metrics.horizontalAdvance(text)) + 12
+        if rect.right() - width - 6 < text_end:
+            # Words over words cannot be read: the sign stays, the list beside the diff has the rest.
+            text = FINDING_SIGNS[worst.severity]
+            width = int(self._ui_metrics.horizontalAdvance(text)) + 12
         place = QRect(rect.right() - width - 6, rect.top() + 1, width, rect.height() - 2)
         p.setBrush(self.colors.base)
         p.setPen(self.colors.findings[worst.severity])
@@ -225,25 +231,34 @@ class RowPainter:
         for name, place in self.button_rects(rect, row):
             right = min(right, place.left())
             self._button(p, name, place)
-        x = rect.left() + 12
+        self._title(p, index, row, rect.adjusted(12, 0, 0, 0), right - 12)
+
+    def _title(self, p: QPainter, index: int, row: Row, rect: QRect, right: int) -> None:
+        """Paint what a change is about, then which it is, how large, and what was found in the whole file."""
         number, total = self.model.number_of(index)
-        title = f"Change {number} of {total}"
-        p.setFont(self._bold)
-        p.setPen(c.text)
-        wide = int(QFontMetricsF(self._bold).horizontalAdvance(title)) + 12
-        middle = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
-        p.drawText(QRect(x, rect.top(), wide, rect.height()), middle, title)
+        place = f"change {number} of {total}"
+        title = one_line(self.model.title_of(row), 120)
         findings = self.model.findings_at(index, row)
+        about = self._about(index, row, findings)
+        bold, flags = QFontMetricsF(self._bold), int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
+        muted = f"{about}   ·   {place}" if title else about
+        room = max(0, right - rect.left())
+        # The name keeps its room before the numbers do.
+        name = bold.elidedText(title or place.capitalize(), Qt.TextElideMode.ElideRight, room)
+        wide = int(bold.horizontalAdvance(name)) + 16
+        p.setFont(self._bold)
+        p.setPen(self.colors.text)
+        p.drawText(QRect(rect.left(), rect.top(), room, rect.height()), flags, name)
         p.setFont(self._ui)
-        p.setPen(c.muted)
-        room = right - x - wide - 12
-        text = self._ui_metrics.elidedText(self._about(index, row, findings), Qt.TextElideMode.ElideRight, max(0, room))
-        p.drawText(QRect(x + wide, rect.top(), max(0, room), rect.height()), middle, text)
+        p.setPen(self.colors.muted)
+        left = max(0, room - wide)
+        text = self._ui_metrics.elidedText(muted, Qt.TextElideMode.ElideRight, left)
+        if left > 40:
+            p.drawText(QRect(rect.left() + wide, rect.top(), left, rect.height()), flags, text)
 
     def _about(self, index: int, row: Row, findings: tuple[Finding, ...]) -> str:
         added, removed = self.model.document.counts_at(index)
         parts = [f"+{added} −{removed}"]
-        parts += [one_line(title, 120)] if (title := self.model.title_of(row)) else []
         if self.model.note_of(row):
             parts.append(f"note: {one_line(self.model.note_of(row), 60)}")
         parts += [f"{FINDING_SIGNS[f.severity]} {one_line(f.text, 80)}" for f in findings]
@@ -264,17 +279,28 @@ class RowPainter:
         return int(max(metrics.horizontalAdvance(f"○ {word}") for word in DECISION_WORDS.values())) + 4
 
     def button_rects(self, rect: QRect, header: Row) -> list[tuple[str, QRect]]:
-        """Return the buttons of a header, right to left; a decided change offers to take the decision back."""
+        """Return the buttons of a header, right to left; a decided change offers to take the decision back.
+
+        Where the room is short they show their keys only, and none where the name would not be readable.
+        """
         names = [_UNDECIDE]
         if self.model.is_undecided(header):
             names = [b for b in BUTTONS if b[0] != "edit" or self.model.can_edit(header)]
         right = rect.right() - self.decision_width() - 16
+        for short in (False, True):
+            widths = [self._button_width(title, key, short) for _, title, key in names]
+            if right - rect.left() - sum(widths) - 4 * len(widths) >= _NAME_ROOM:
+                break
+        else:
+            return []
         found: list[tuple[str, QRect]] = []
-        for name, title, key in reversed(names):
-            width = int(self._ui_metrics.horizontalAdvance(f"{title}{key}")) + 24
+        for (name, _, _), width in zip(reversed(names), reversed(widths), strict=True):
             found.append((name, QRect(right - width, rect.top() + 2, width, rect.height() - 4)))
             right -= width + 4
         return found
+
+    def _button_width(self, title: str, key: str, short: bool) -> int:
+        return int(self._ui_metrics.horizontalAdvance(key if short else f"{title}{key}")) + (16 if short else 24)
 
     def _button(self, p: QPainter, name: str, place: QRect) -> None:
         title, key = next(((t, k) for n, t, k in (*BUTTONS, _UNDECIDE) if n == name), (name, ""))
@@ -284,7 +310,8 @@ class RowPainter:
         p.setBrush(Qt.BrushStyle.NoBrush)
         p.setFont(self._ui)
         inner = place.adjusted(8, 0, -8, 0)
-        p.setPen(self.colors.text)
-        p.drawText(inner, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), title)
+        if place.width() >= self._button_width(title, key, short=False):
+            p.setPen(self.colors.text)
+            p.drawText(inner, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), title)
         p.setPen(self.colors.muted)
         p.drawText(inner, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), key)

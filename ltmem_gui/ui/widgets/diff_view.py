@@ -147,7 +147,8 @@ class DiffView(QAbstractScrollArea):
     def _lanes(self) -> tuple[Lane, Lane | None]:
         width = self.viewport().width()
         if not self.paired:
-            return Lane(0, width, True, True), None
+            kind = self._model.file.change.change if self._model.file is not None else "modified"
+            return Lane(0, width, kind != "added", kind != "deleted"), None
         return Lane(0, width // 2, True, False), Lane(width // 2 + 1, width, False, True)
 
     def _update_bars(self) -> None:

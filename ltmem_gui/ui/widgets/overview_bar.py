@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QScrollBar, QWidget
@@ -83,21 +85,20 @@ class OverviewBar(QWidget):
         picture.fill(self._colors.gutter)
         painter = QPainter(picture)
         height, total, middle = self.height(), max(1, self._model.document.count), WIDTH // 2
-        decision = Decision.UNDECIDED
-        at = 0
-        for run in self._model.document.runs:
-            if run.kind is RowKind.HEADER:
-                decision = self._model.decision_of(run.row(0)) or Decision.UNDECIDED
-            if run.kind in (RowKind.ADDED, RowKind.REMOVED, RowKind.NOTE):
-                top = at * height // total
-                size = max(_MIN_TICK, (at + run.size) * height // total - top)
-                color = self._colors.decisions[decision]
-                if decision is Decision.UNDECIDED:
-                    painter.setPen(color)
-                    painter.drawRect(QRect(2, top, middle - 3, size - 1))
-                else:
-                    painter.fillRect(QRect(2, top, middle - 2, size), color)
-            at += run.size
+        last: tuple[int, Decision] | None = None
+        for top, size, unit in self._ticks():
+            decision = self._model.decision_of_unit(unit)
+            if (top, decision) == last:
+                continue
+            last = (top, decision)
+            color = self._colors.decisions[decision]
+            if decision is Decision.UNDECIDED and size > 3:
+                painter.setPen(color)
+                painter.drawRect(QRect(2, top, middle - 3, size - 1))
+            elif decision is Decision.UNDECIDED:
+                painter.fillRect(QRect(middle - 2, top, 1, size), color)
+            else:
+                painter.fillRect(QRect(2, top, middle - 2, size), color)
         for finding in sorted(self._model.findings, key=lambda f: f.severity is Severity.BLOCKING):
             row = 0 if finding.line is None else self._model.document.place_of(finding.line - 1)
             if row is not None:
@@ -106,10 +107,18 @@ class OverviewBar(QWidget):
         painter.end()
         return picture
 
+    def _ticks(self) -> Iterator[tuple[int, int, str | None]]:
+        """Yield top, height and unit of every changed stretch, in pixels."""
+        height, total, at = self.height(), max(1, self._model.document.count), 0
+        for run in self._model.document.runs:
+            if run.kind in (RowKind.ADDED, RowKind.REMOVED, RowKind.NOTE):
+                top = at * height // total
+                yield top, max(_MIN_TICK, (at + run.size) * height // total - top), run.unit
+            at += run.size
+
     def _describe(self) -> None:
-        headers = self._model.document.headers
-        undecided = sum(1 for row in headers if self._model.is_undecided(self._model.document.row(row)))
-        text = f"{len(headers)} changes, {undecided} undecided, {len(self._model.findings)} findings"
+        undecided, total = self._model.undecided
+        text = f"{total} changes, {undecided} undecided, {len(self._model.findings)} findings"
         self.setAccessibleName(f"Overview: {text}")
         self.setToolTip(text)
 
