@@ -229,6 +229,19 @@ def test_a_missing_object_is_never_fetched(tmp_path: Path) -> None:
     assert not trap.exists()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_folder_of_somebody_else_is_used_all_the_same(tmp_path: Path) -> None:
+    root = lay(tmp_path / "m", {"a.md": b"x\n"})
+    baseline.reset(root, clock=clock)
+    for path in [root, *root.rglob("*")]:
+        os.chown(path, 1234, 1234)
+    lay(root, {"a.md": b"y\n"})
+    assert [(c.status, c.path) for c in status(root)] == [("M", "a.md")]
+    assert "+y\n" in workspace_diff(read(root), {"a.md": b"y\n"})
+    commit = baseline.reset(root, clock=clock)
+    assert read(root).baseline == commit
+
+
 def test_a_baseline_of_codex_with_history_is_read(tmp_path: Path) -> None:
     root = lay(tmp_path / "m", {"a.md": b"a\n"})
     plain_git(root, "init", "-q", "-b", "master")
