@@ -77,7 +77,7 @@ class Recovery:
                 clean_up(self._home, journal, transaction, self._reach, self._clock())
                 remove_incomplete(self._home)
         except (OSError, GitFailed) as error:
-            raise in_words(error, journal.operation, journal.step, _CUT_OFF, "run recover again") from error
+            raise in_words(error, journal.operation, journal.step, _CUT_OFF, then="run recover again") from error
         finally:
             if claim is not None and receipt is None:
                 self._ledger.release(claim)
@@ -102,7 +102,7 @@ class Recovery:
                 journal.remove()
                 remove_incomplete(self._home)
         except OSError as error:
-            raise in_words(error, journal.operation, journal.step, _CUT_OFF, "run recover again") from error
+            raise in_words(error, journal.operation, journal.step, _CUT_OFF, then="run recover again") from error
         finally:
             self._ledger.release(claim)
 

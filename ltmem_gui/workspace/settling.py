@@ -80,16 +80,25 @@ def clean_up_or_leave(home: Path, journal: Journal, transaction: Transaction, re
         _LOG.warning("applied, but not cleaned up (%s); run: ltmem-gui recover", error)
 
 
-def in_words(error: OSError | GitFailed, operation: Operation, step: str, outcome: str, then: str = "") -> InputError:
+def in_words(
+    error: OSError | GitFailed,
+    operation: Operation,
+    step: str,
+    outcome: str,
+    *,
+    then: str = "apply again",
+    place: str = "",
+) -> InputError:
     """Return a system's error as one that names path and remedy; `outcome` says how the folder is left.
 
-    `then` is what to do after the remedy.
+    `then` is what to do after the remedy; `place` the path that is named where the error names none.
     """
+    place = place or operation.root
     if isinstance(error, GitFailed):
-        reason, remedy, where = str(error), "check git", operation.root
+        reason, remedy, where = str(error), "check git and the space on the disk", place
     else:
         reason = error.strerror or str(error)
         remedy = _REMEDIES.get(error.errno or 0, "look into the cause")
         named = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
-        where = named if named.startswith(os.sep) else operation.root
-    return InputError(f"{reason} (step {step}); {outcome}", f"{remedy}, then {then or 'apply again'}", where)
+        where = named if named.startswith(os.sep) else place
+    return InputError(f"{reason} (step {step}); {outcome}", f"{remedy}, then {then}", where)

@@ -120,7 +120,11 @@ class Writer:
         snapshot = self._recheck(grant)
         prepared = prepare(grant.plan, grant.selection, grant.approval, snapshot, started_at)
         remove_incomplete(self._home)
-        journal = Journal.write(self._home, prepared.operation, prepared.pre, prepared.new, self._reach)
+        try:
+            journal = Journal.write(self._home, prepared.operation, prepared.pre, prepared.new, self._reach)
+        except OSError as error:
+            outcome, place = "nothing was changed", str(self._home)
+            raise in_words(error, prepared.operation, Step.JOURNAL, outcome, place=place) from error
         transaction = Transaction(journal, self._reach)
         try:
             receipt = self._carry_out(prepared, transaction, journal, claim, beat)
@@ -172,6 +176,6 @@ class Writer:
             cause = second if isinstance(second, OSError) else OSError(str(second))
             then = f"run: ltmem-gui recover --roll-back --digest {journal.operation.digest}"
             outcome = "the old state could not be restored"
-            raise in_words(cause, journal.operation, step, outcome, then) from error
+            raise in_words(cause, journal.operation, step, outcome, then=then) from error
         if isinstance(error, OSError | GitFailed):
             raise in_words(error, journal.operation, step, "the folder is as it was") from error

@@ -465,6 +465,13 @@ def test_a_step_that_cannot_be_taken_back_names_the_way_out(world: World, monkey
     world.recovery().roll_back(plan.digest)
 
 
+def test_a_full_data_folder_is_the_one_that_is_named(world: World) -> None:
+    with pytest.raises(InputError, match="nothing was changed") as caught:
+        world.writer("journal@2:enospc").apply(grant_for(world.plan()))
+    assert caught.value.where == str(world.home)
+    assert list((world.home / "journal").iterdir()) == []
+
+
 def test_an_undo_of_the_writer_needs_no_space(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The old files are kept by name, so a full disk does not keep them from coming back."""
     before = tree(world.root)
