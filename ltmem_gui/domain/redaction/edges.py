@@ -11,6 +11,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final
 
+from ltmem_gui.domain.redaction.document import PIECE
+
 _WORD: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _BEFORE: Final = re.compile(
     r"(?:\\[nrtbfvae0]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\[0-7]{3}|%[0-9A-Fa-f]{2}|[\x1b\x9b]\[?[\d;:?]*[A-Za-z]"
@@ -59,6 +61,20 @@ def engine_bytes(data: bytes) -> bytes:
 
 def neutral_bytes(data: bytes) -> bytes:
     """Return a copy of the same length in which all that can hide a token's edge is blank."""
+    if len(data) <= PIECE:
+        return _neutral(data)
+    pieces: list[bytes] = []
+    start = 0
+    while start < len(data):
+        end = start + PIECE
+        blank = data.find(b" ", end, end + 4_096)
+        end = blank if blank >= 0 else end
+        pieces.append(_neutral(data[start:end]))
+        start = end
+    return b"".join(pieces)
+
+
+def _neutral(data: bytes) -> bytes:
     if b"\x1b" in data:
         data = _COLOUR.sub(_blank, data)
     if b"\\" in data:
@@ -81,8 +97,9 @@ class Offsets:
         self._data = None if len(text) == len(data) else data
         self._marks = [0]
         if self._data is not None:
-            for i in range(0, len(text), 4096):
-                self._marks.append(self._marks[-1] + len(text[i : i + 4096].encode("utf-8", "surrogatepass")))
+            # No mark at the very end: an offset there belongs to the last, perhaps shorter, block.
+            for i in range(4096, len(text), 4096):
+                self._marks.append(self._marks[-1] + len(encoded(text[i - 4096 : i])))
 
     def code_point(self, offset: int) -> int:
         """Return the index of the code point that holds the byte at `offset`."""
