@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar, cast
 from urllib.parse import urlsplit
 
 from ltmem_gui import assets
-from ltmem_gui.domain.providers import BUILTIN, provider_of
+from ltmem_gui.domain.providers import BUILTIN, LOCAL, provider_of
 from ltmem_gui.workspace.veto import Veto
 
 if TYPE_CHECKING:
@@ -179,6 +179,14 @@ class Composition:
             from ltmem_gui.llm.builtin.extraction import BuiltinExtractor
 
             return BuiltinExtractor(self.offload.cpu)
+        if provider == LOCAL:
+            from ltmem_gui.llm.local_model import LocalExtractor
+
+            path = Path(settings.extract_model)
+            return self._once(
+                f"extractor {path}",
+                lambda: FencedExtractor(LocalExtractor(path, on_thread=self.offload.thread), self._veto),
+            )
         from ltmem_gui.llm.openai_api import OpenAIExtractor
 
         named = provider_of(provider, settings, settings.extract_model)

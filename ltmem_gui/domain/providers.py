@@ -16,6 +16,7 @@ from ltmem_gui.domain.plan import ProviderMark
 from ltmem_gui.domain.settings import Settings
 
 BUILTIN = "builtin"
+LOCAL = "local"
 OPENAI_HOST = "api.openai.com"
 PRESETS: dict[str, str] = {
     "openai": f"https://{OPENAI_HOST}/v1",
@@ -101,7 +102,7 @@ def is_loopback_host(host: str) -> bool:
 def provider_of(name: str, settings: Settings, model: str = "") -> ProviderSettings:
     """Return the server a name and the settings mean. Raises `UsageError` saying what is missing."""
     if name not in PRESETS:
-        known = ", ".join([BUILTIN, *PRESETS, "local"])
+        known = ", ".join([BUILTIN, *PRESETS, LOCAL])
         raise UsageError(f"unknown provider {name!r}", f"known: {known}")
     url = settings.provider_url or PRESETS[name]
     if not url:

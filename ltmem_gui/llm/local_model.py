@@ -20,11 +20,10 @@ from ltmem_gui.domain.errors import ProviderError, UsageError
 from ltmem_gui.domain.extraction import ExtractionInput, ExtractionReply
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.plan import ProviderMark
-from ltmem_gui.domain.providers import ProviderSettings
+from ltmem_gui.domain.providers import LOCAL, ProviderSettings
 from ltmem_gui.llm.openai_api import OpenAIExtractor
 from ltmem_gui.llm.openai_client import OnThread
 
-LOCAL = "local"
 CONTEXT_TOKENS = 8_192
 ANSWER_SECONDS = 1_800
 STOP_SECONDS = 10.0

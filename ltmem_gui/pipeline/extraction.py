@@ -28,6 +28,7 @@ from ltmem_gui.domain.errors import (
     StalePlan,
 )
 from ltmem_gui.domain.events import JobFinished, JobStarted, Listener, RunProgressed
+from ltmem_gui.domain.evidence import lines_of, references_supported
 from ltmem_gui.domain.extraction import (
     BadReply,
     Candidate,
@@ -181,7 +182,7 @@ class _Run:
             )
             reply = await self._extractor.extract(prepared)
             self._tokens += (reply.tokens_in or 0) + (reply.tokens_out or 0)
-            outcome = await self._finish(job, claim, prepared, reply)
+            outcome, note = await self._finish(job, claim, prepared, reply)
         except LeaseLost as error:
             return JobOutcome.LEASE_LOST, error.what, reply
         except KnownError as error:
@@ -191,7 +192,7 @@ class _Run:
             _log.exception("extraction of %s failed", job.thread_id)
             bug = InputError(f"internal error: {type(error).__name__}")
             return await self._failed(claim, bug, group="bug"), bug.what, reply
-        return outcome, "", reply
+        return outcome, note, reply
 
     async def _labelled(self, job: PlannedJob) -> PlannedJob:
         """Pass what the job row says in words through the choke point; a plan may come from elsewhere."""
@@ -254,13 +255,13 @@ class _Run:
 
     async def _finish(
         self, job: PlannedJob, claim: Claim, prepared: ExtractionInput, reply: ExtractionReply
-    ) -> JobOutcome:
+    ) -> tuple[JobOutcome, str]:
         decoded = decode_reply(reply.text)
         reply = replace(reply, inbox=await self._clean_inbox(reply.inbox, prepared.known_values))
         now = self._adapters.clock()
         if decoded.is_no_op:
             await self._call(self._call.store.succeed_stage1_no_output, claim, reply, now=now)
-            return JobOutcome.NO_OUTPUT
+            return JobOutcome.NO_OUTPUT, ""
         clean = await self._clean(decoded, prepared.known_values)
         output = StageOneOutput(
             thread_id=job.thread_id,
@@ -274,7 +275,14 @@ class _Run:
             git_branch=prepared.git_branch,
         )
         await self._call(self._call.store.succeed_stage1, claim, output, reply, now=now)
-        return JobOutcome.SUCCEEDED
+        return JobOutcome.SUCCEEDED, self._doubts(clean, prepared)
+
+    def _doubts(self, reply: StageOneReply, prepared: ExtractionInput) -> str:
+        """Say which references of a model do not hold in the rollout; the built-in rules quote and need no check."""
+        if not self._extractor.mark.host:
+            return ""
+        found = references_supported(reply, prepared.thread_id, lines_of(prepared.items))
+        return f"{len(found)} references do not hold: {found[0].text}" if found else ""
 
     async def _clean(self, reply: StageOneReply, known: tuple[str, ...]) -> StageOneReply:
         """Redact every field of the output, the slug included."""
