@@ -72,6 +72,7 @@ KEYS: tuple[KeyLine, ...] = (
     KeyLine("diff", ("Ctrl+C",), "Copy as text", "review.copy"),
     KeyLine("diff", ("Ctrl+Shift+C",), "Copy as patch", "review.copy_patch"),
     KeyLine("diff", ("Alt+C",), "Copy path:line", "review.copy_place"),
+    KeyLine("diff", ("O",), "Open the folder of this file", "review.open_folder"),
     KeyLine("diff", ("Ctrl+Shift+A",), "Open Apply…", "review.apply"),
     KeyLine("citations", ("Return",), "Go to the evidence", "citations.evidence"),
     KeyLine("citations", ("O",), "Open at the line", "citations.open"),

@@ -1,119 +1,19 @@
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
-from pytestqt.qtbot import QtBot
 
-from ltmem_gui.domain.consent import Decision, Receipt, Selection
-from ltmem_gui.domain.errors import WorkspaceMoved
-from ltmem_gui.domain.findings import Finding, Severity
+from ltmem_gui.domain.consent import Receipt
+from ltmem_gui.domain.findings import Severity
 from ltmem_gui.domain.plan import Plan, PlanState
-from ltmem_gui.domain.rollouts import Rollout, RolloutItem, RolloutRef
-from ltmem_gui.pipeline.ports import WorkspaceFile, WorkspaceSnapshot
-from ltmem_gui.ui.panels.review import ReviewPanel
-from ltmem_gui.ui.theme import Theme
-from tests.gui.conftest import LoopHarness
+from tests.gui.review_room import CTRL, NONE, SHIFT, A, E, K, Room, U, X, child, load, make_room
 from tests.helpers.reviews import finding, many_hunks, plan_of, plan_of_files
 
-A, X, U, E = Decision.ACCEPT, Decision.REJECT, Decision.UNDECIDED, Decision.EDITED
-K = Qt.Key
-NONE = Qt.KeyboardModifier.NoModifier
-CTRL, SHIFT, ALT = (
-    Qt.KeyboardModifier.ControlModifier,
-    Qt.KeyboardModifier.ShiftModifier,
-    Qt.KeyboardModifier.AltModifier,
-)
-
-
-@dataclass
-class FakeOperations:
-    """Answer what the panel asks for, and keep what was asked."""
-
-    base: dict[str, bytes] = field(default_factory=dict)
-    after: tuple[Finding, ...] = ()
-    moved: bool = False
-    checked: list[Selection] = field(default_factory=list)
-    read: list[Path] = field(default_factory=list)
-
-    async def read_folder(self, root: Path) -> WorkspaceSnapshot:
-        self.read.append(root)
-        files = {path: WorkspaceFile(path, data, 0o644) for path, data in self.base.items()}
-        return WorkspaceSnapshot(str(root), True, files, None, {})
-
-    async def check(self, plan: Plan, selection: Selection) -> tuple[Finding, ...]:
-        self.checked.append(selection)
-        if self.moved:
-            raise WorkspaceMoved("the memory folder moved: MEMORY.md")
-        return self.after
-
-    async def load_rollout(self, ref: RolloutRef) -> Rollout:
-        items = (
-            RolloutItem("user", "message", "never use npm\nalways pnpm", line=9),
-            RolloutItem("assistant", "message", "noted", line=11),
-        )
-        return Rollout(id="t1", agent="codex", path=ref.path, items=items)
-
-
-@dataclass
-class Room:
-    """A panel in a window, with its keys."""
-
-    panel: ReviewPanel
-    operations: FakeOperations
-    harness: LoopHarness
-    asked: list[tuple[Plan, Selection]]
-
-    def press(self, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
-        focus = QApplication.focusWidget()
-        assert focus is not None
-        QTest.keyClick(focus, key, modifier)
-
-    def call(self, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
-        self.harness.call(lambda: self.press(key, modifier))
-
-    @property
-    def decisions(self) -> list[Decision]:
-        review = self.panel.state.review
-        assert review is not None
-        return [review.mark(unit.key).decision for unit in review.deciding]
-
-    def row_of(self, text: str) -> int:
-        document = self.panel.model.document
-        return next(at for at in range(document.count) if document.row(at).text == text)
-
-
-@pytest.fixture
-def room(harness: LoopHarness, qtbot: QtBot) -> Iterator[Room]:
-    theme = Theme.load("light")
-    theme.apply()
-    operations = FakeOperations()
-    panel = ReviewPanel(operations, harness.supervisor, theme)  # type: ignore[arg-type]
-    qtbot.addWidget(panel)
-    asked: list[tuple[Plan, Selection]] = []
-    panel.apply_requested.connect(asked.append)
-    panel.resize(1112, 720)
-    panel.show()
-    panel.activateWindow()
-    QTest.qWaitForWindowActive(panel)
-    yield Room(panel, operations, harness, asked)
-    QGuiApplication.clipboard().clear()
-
-
-def load(room: Room, before: Any, after: Any, findings: Any = ()) -> Plan:
-    plan, base = plan_of_files(before, after, findings)
-    room.operations.base = base
-    room.panel.load(plan, base)
-    room.panel.commands.focus_diff()
-    return plan
+room = pytest.fixture(make_room)
 
 
 def test_twenty_changes_are_reviewed_by_keyboard_alone(room: Room) -> None:
@@ -400,12 +300,6 @@ def test_findings_lead_to_their_lines_in_other_files(room: Room) -> None:
     assert panel.findings_model.rowCount() == 3
 
 
-def child(panel: QWidget, name: str) -> QWidget:
-    found = panel.findChild(QWidget, name)
-    assert isinstance(found, QWidget), name
-    return found
-
-
 def test_a_finding_of_the_last_check_comes_back_into_the_review(room: Room) -> None:
     old, new = many_hunks(1)
     load(room, {"n.md": old}, {"n.md": new})
@@ -415,6 +309,7 @@ def test_a_finding_of_the_last_check_comes_back_into_the_review(room: Room) -> N
     assert room.asked == []
     assert room.panel.foot.reason.full_text == "1 blocking finding open — press G"
     assert room.panel.findings_model.rows[0].finding.id == "after"
+    assert [f.id for f in room.panel.model.findings] == ["after"]
     room.panel.state.override("after", "known")
     room.call(K.Key_A, CTRL | SHIFT)
     assert room.asked[0][1].overrides == {"after": "known"}
@@ -521,172 +416,6 @@ def test_a_note_is_kept_with_the_change(room: Room) -> None:
     room.press(K.Key_Escape)
     assert list(room.panel.state.review.notes.values()) == ["not durable"]  # type: ignore[union-attr]
     assert QApplication.focusWidget() is room.panel.view
-
-
-def test_find_steps_wraps_and_opens_folds(room: Room) -> None:
-    old, new = many_hunks(2, 40)
-    load(room, {"n.md": old}, {"n.md": new})
-    panel = room.panel
-    panel.focus_filter()
-    field_ = QApplication.focusWidget()
-    assert field_ is panel.finder.field
-    QTest.keyClicks(field_, "NUMBER 7 ")
-    count = child(panel, "review.find.count")
-    assert count.text() == "1 found"  # type: ignore[attr-defined]
-    QTest.keyClick(field_, K.Key_Return)
-    assert panel.model.document.row(panel.view.cursor_row).new == 8
-    child(panel, "review.find.case").click()  # type: ignore[attr-defined]
-    assert count.text() == "not found"  # type: ignore[attr-defined]
-    child(panel, "review.find.case").click()  # type: ignore[attr-defined]
-    field_.setText("changed|number 20 ")  # type: ignore[attr-defined]
-    child(panel, "review.find.regex").click()  # type: ignore[attr-defined]
-    assert count.text() == "4 found"  # type: ignore[attr-defined]
-    field_.setText("(")  # type: ignore[attr-defined]
-    assert "not a regular expression" in count.text()  # type: ignore[attr-defined]
-    field_.setText("changed")  # type: ignore[attr-defined]
-    QTest.keyClick(field_, K.Key_Return)
-    QTest.keyClick(field_, K.Key_Return)
-    assert count.text() == "2 of 2"  # type: ignore[attr-defined]
-    QTest.keyClick(field_, K.Key_Return)
-    assert "from the other end" in count.text()  # type: ignore[attr-defined]
-    panel.finder.findChild(QWidget, "review.find.side").setCurrentIndex(2)  # type: ignore[union-attr]
-    assert count.text() == "not found"  # type: ignore[attr-defined]
-    QTest.keyClick(field_, K.Key_Escape)
-    assert panel.finder.isHidden()
-    assert QApplication.focusWidget() is panel.view
-    panel.focus_filter()
-    assert panel.finder.field.text() == "changed"
-
-
-def test_looks_change_no_decision_and_keep_the_line(room: Room) -> None:
-    old, new = many_hunks(3, 40)
-    load(room, {"n.md": old}, {"n.md": new})
-    panel = room.panel
-    room.press(K.Key_A)
-    line = panel.model.document.row(panel.view.cursor_row + 1).old
-    before = panel.state.review
-    for key in (K.Key_F, K.Key_V, K.Key_W, K.Key_V, K.Key_F):
-        room.press(key)
-        assert panel.model.document.row(panel.view.cursor_row + 1).old == line
-    assert panel.state.review is before
-    chip = child(panel, "review.whitespace_chip")
-    assert "line ends ignored" in chip.text()  # type: ignore[attr-defined]
-    chip.click()  # type: ignore[attr-defined]
-    assert chip.isHidden()
-
-
-def test_a_fold_opens_with_space(room: Room) -> None:
-    old, new = many_hunks(2, 200)
-    load(room, {"n.md": old}, {"n.md": new})
-    panel = room.panel
-    fold = next(at for at in range(panel.model.document.count) if panel.model.document.row(at).gap == 1)
-    hidden = panel.model.document.row(fold).hidden
-    panel.view.set_cursor_row(fold)
-    room.press(K.Key_Space)
-    assert any(panel.model.document.row(at).hidden == hidden - 40 for at in range(panel.model.document.count))
-
-
-def test_the_reading_list_shows_the_same_rows_and_takes_the_same_keys(room: Room) -> None:
-    old, new = many_hunks(2)
-    load(room, {"n.md": old}, {"n.md": new})
-    panel = room.panel
-    room.press(K.Key_R)
-    assert QApplication.focusWidget() is panel.reading
-    assert panel.reading_model.rowCount() == panel.model.document.count
-    room.press(K.Key_A)
-    room.press(K.Key_X)
-    assert room.decisions == [A, X]
-    room.press(K.Key_R)
-    assert QApplication.focusWidget() is panel.view
-
-
-def test_copies_are_bytes_of_the_lines_never_markers(room: Room) -> None:
-    load(room, {"n.md": "a\nb\u2028c\nuv only"}, {"n.md": "a\nB\u00a0\ud7ff😀\tx\nuv only\nmore\r\n"})
-    panel = room.panel
-    clipboard = QGuiApplication.clipboard()
-    panel.view.set_cursor_row(0)
-    panel.view.set_cursor_row(panel.model.document.count - 1, extend=True)
-    room.press(K.Key_C, CTRL)
-    text = clipboard.text()
-    assert text == "a\nb\u2028c\nuv only\nB\u00a0\ud7ff😀\tx\nuv only\nmore"
-    panel.view.set_cursor_row(panel.model.document.headers[0])
-    room.press(K.Key_C, CTRL | SHIFT)
-    assert clipboard.text().startswith("--- a/n.md\n+++ b/n.md\n@@ -1,3 +1,4 @@\n a\n-b")
-    panel.view.set_cursor_row(room.row_of("more"))
-    room.press(K.Key_C, ALT)
-    assert clipboard.text() == "n.md:4"
-
-
-def test_the_review_is_exported_in_four_forms(room: Room) -> None:
-    old, new = many_hunks(2)
-    load(room, {"n.md": old}, {"n.md": new})
-    room.press(K.Key_A)
-    room.press(K.Key_X)
-    clipboard = QGuiApplication.clipboard()
-    for kind in ("markdown", "json", "accepted", "rejected"):
-        room.panel.header.export_asked.emit(kind)
-        text = clipboard.text()
-        if kind == "json":
-            assert [c["decision"] for c in json.loads(text)["changes"]] == ["accept", "reject"]
-        elif kind == "markdown":
-            assert "- **reject**" in text
-        else:
-            line = 4 if kind == "accepted" else 12
-            assert f"+- changed fact number {line} " in text
-
-
-MEMORY = (
-    "# Task Group: a\nscope: a\n\n## User preferences\n"
-    "- {} [Task 1] [c1]\n- no source here [Task 1]\n- in a rollout [c2]\n\n"
-    "<citation_entries>\nrollout_summaries/a.md:3-4 |note=[c1 the user said so]\n"
-    "rollout:t1:9-9 |note=[c2 in passing]\nmissing.md:1-2 |note=[c1 gone]\nrollout_summaries/a.md:9-90 |note=[c1 far]\n"
-    "</citation_entries>\n<rollout_ids>\nt1\n</rollout_ids>\n"
-)
-
-
-def test_the_line_under_the_cursor_shows_where_it_comes_from(room: Room) -> None:
-    summary = "thread_id: t1\n\n- never npm\n- always pnpm\n"
-    load(
-        room,
-        {"MEMORY.md": MEMORY.format("use npm"), "rollout_summaries/a.md": summary},
-        {"MEMORY.md": MEMORY.format("use pnpm"), "rollout_summaries/a.md": summary},
-    )
-    panel = room.panel
-    title, note = child(panel, "review.evidence.title"), child(panel, "review.evidence.note")
-    evidence = child(panel, "review.evidence")
-    panel.view.set_cursor_row(room.row_of("- use pnpm [Task 1] [c1]"))
-    assert title.text() == "rollout_summaries/a.md:3-4 (1 of 3)"  # type: ignore[attr-defined]
-    assert [line.text for line in evidence.lines if line.marked] == ["- never npm", "- always pnpm"]  # type: ignore[attr-defined]
-    child(panel, "review.evidence.next").click()  # type: ignore[attr-defined]
-    assert "not in the memory folder" in note.text()  # type: ignore[attr-defined]
-    child(panel, "review.evidence.next").click()  # type: ignore[attr-defined]
-    assert "has only 4 lines" in note.text()  # type: ignore[attr-defined]
-    panel.view.set_cursor_row(room.row_of("- no source here [Task 1]"))
-    assert title.text() == "▲ no source"  # type: ignore[attr-defined]
-    panel.view.set_cursor_row(room.row_of("- in a rollout [c2]"))
-    assert title.text() == "rollout t1"  # type: ignore[attr-defined]
-    room.press(K.Key_S)
-    assert "scan the sessions folder" in note.text()  # type: ignore[attr-defined]
-    panel.commands.focus_diff()
-    panel.show_rollouts({"t1": RolloutRef(agent="codex", path="/r.jsonl", size=0, mtime_ns=0)})
-    panel.view.set_cursor_row(room.row_of("- in a rollout [c2]"))
-    room.call(K.Key_S)
-    assert evidence.lines[0].text == "never use npm"  # type: ignore[attr-defined]
-    panel.view.set_cursor_row(room.row_of("## User preferences"))
-    assert title.text() == "Nothing to cite on this line"  # type: ignore[attr-defined]
-
-
-def test_an_input_names_its_session(room: Room) -> None:
-    load(room, {}, {"rollout_summaries/a.md": "thread_id: t1\n\nx\n"})
-    panel = room.panel
-    title = child(panel, "review.evidence.title")
-    assert title.text() == "rollout t1"  # type: ignore[attr-defined]
-    panel.show_rollouts({"t1": RolloutRef(agent="codex", path="/r.jsonl", size=0, mtime_ns=0)})
-    room.call(K.Key_S)
-    lines = child(panel, "review.evidence").lines  # type: ignore[attr-defined]
-    assert [line.text for line in lines] == ["never use npm", "always pnpm"]
-    QTest.keyClick(child(panel, "review.evidence"), K.Key_Escape)
-    assert QApplication.focusWidget() is panel.view
 
 
 def test_empty_panel_empty_plan_and_receipt_teach(room: Room) -> None:

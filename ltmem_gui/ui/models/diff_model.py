@@ -97,6 +97,8 @@ class DiffModel(QObject):
         before, self.review = self.review, review
         if self.file is None:
             return
+        if before is None or before.checked != review.checked:
+            self._sort_findings(review)
         if before is None or _shape(before, self.file.change) != _shape(review, self.file.change):
             self._lay_out()
         else:

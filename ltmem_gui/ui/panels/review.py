@@ -37,6 +37,7 @@ from ltmem_gui.ui.panels.review_actions import MENU_ACTIONS, REVIEW_ACTIONS
 from ltmem_gui.ui.panels.review_bars import FindBar, NoteBar, ReviewFoot, ReviewHeader
 from ltmem_gui.ui.panels.review_commands import ReviewCommands
 from ltmem_gui.ui.panels.review_edit import EditPane
+from ltmem_gui.ui.panels.review_hand_over import HandOver
 from ltmem_gui.ui.panels.review_side import SidePane
 from ltmem_gui.ui.theme import Theme, monospace
 from ltmem_gui.ui.widgets.bars import EmptyPage, MessageBar
@@ -79,6 +80,7 @@ class ReviewPanel(QWidget):
         self.reading_model = ReadingModel(self.model, self)
         self.registry = ActionRegistry(theme.icon, REVIEW_ACTIONS)
         self._build(theme)
+        self.hand_over = HandOver(self.state, self.model, self.view, self)
         self.commands = ReviewCommands(self)
         self._connect()
         self.clear()

@@ -35,6 +35,7 @@ REVIEW_ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("review.copy", "Copy as text", "diff"),
     ActionSpec("review.copy_patch", "Copy as patch", "diff"),
     ActionSpec("review.copy_place", "Copy path:line", "diff"),
+    ActionSpec("review.open_folder", "Open the folder of this file", "diff", tip="In the file manager"),
     ActionSpec("review.apply", "Apply…", "diff", tip="Opens the sheet of effects; never writes by itself"),
 )
 
@@ -49,5 +50,6 @@ MENU_ACTIONS: tuple[str, ...] = (
     "review.copy",
     "review.copy_patch",
     "review.copy_place",
+    "review.open_folder",
     "review.long_line",
 )

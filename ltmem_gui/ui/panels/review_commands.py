@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QGuiApplication
 
 from ltmem_gui.domain.consent import Decision
-from ltmem_gui.domain.diffing.export import patch_of_decision, patch_of_hunk, review_as_json, review_as_markdown
 from ltmem_gui.domain.diffing.layout import Look
 from ltmem_gui.domain.diffing.rows import REVEAL, Row, RowKind
 from ltmem_gui.domain.diffing.searching import MAX_PLACES, Place, compile_search
@@ -18,7 +15,6 @@ from ltmem_gui.domain.diffing.whitespace import Whitespace
 from ltmem_gui.domain.errors import RefusedError, UsageError
 from ltmem_gui.domain.findings import Finding, Severity
 from ltmem_gui.domain.hazards import one_line
-from ltmem_gui.domain.review import Review
 from ltmem_gui.ui.models.formats import plural
 from ltmem_gui.ui.widgets.diff_long_line import LongLineDialog
 
@@ -72,15 +68,17 @@ class ReviewCommands(QObject):
             "long_line": self._show_long_line,
             "find_next": lambda: self._go_place(1),
             "find_previous": lambda: self._go_place(-1),
-            "copy": self._copy,
-            "copy_patch": self._copy_patch,
-            "copy_place": self._copy_place,
+            "copy": p.hand_over.copy,
+            "copy_patch": p.hand_over.copy_patch,
+            "copy_place": p.hand_over.copy_place,
+            "open_folder": p.hand_over.open_folder,
             "apply": p.request_apply,
         }
         for name, handler in handlers.items():
             bind(f"review.{name}", handler)
         p.view.button_pressed.connect(self._on_header_button_pressed)
-        p.header.export_asked.connect(self._export)
+        p.header.export_asked.connect(p.hand_over.export)
+        p.hand_over.told.connect(self.say)
         p.header.whitespace_reset.connect(self._on_whitespace_reset)
         p.finder.searched.connect(self._on_searched)
         p.finder.step_asked.connect(self._go_place)
@@ -106,13 +104,13 @@ class ReviewCommands(QObject):
         if last > first:
             rows = p.model.document.rows(first, last + 1)
             if not any(row.unit for row in rows):
-                self._say("These rows do not change")
+                self.say("These rows do not change")
                 return
             p.state.decide_rows(p.current_path(), rows, decision)
             p.view.set_cursor_row(min(p.view.cursor_row, p.model.document.count - 1))
             return
         if unit is None:
-            self._say("No change on this row: F7 goes to the next one")
+            self.say("No change on this row: F7 goes to the next one")
             return
         changed = p.state.decide([unit], decision)
         if changed and decision is not Decision.UNDECIDED:
@@ -123,7 +121,7 @@ class ReviewCommands(QObject):
         p = self._panel
         before = p.state.review
         if before is None or not p.state.undo():
-            self._say("Nothing to undo")
+            self.say("Nothing to undo")
             return
         after = p.state.review
         assert after is not None
@@ -138,17 +136,17 @@ class ReviewCommands(QObject):
         p = self._panel
         review, key = p.state.review, self._unit()
         if review is None or key is None:
-            self._say("No change on this row: F7 goes to the next one")
+            self.say("No change on this row: F7 goes to the next one")
             return
         unit = review.by_key[key]
         if unit.kind not in ("hunk", "part"):
-            self._say("This change is decided as a whole: accept or reject it")
+            self.say("This change is decided as a whole: accept or reject it")
             return
         _, proposed = review.lines_of(unit.members[0])
         mark = review.mark(key)
         reason = p.edit.begin(mark.edited if mark.edited is not None else proposed, proposed)
         if reason:
-            self._say(f"Cannot be edited here: {reason}")
+            self.say(f"Cannot be edited here: {reason}")
         else:
             self._noted = key
 
@@ -162,14 +160,14 @@ class ReviewCommands(QObject):
         row = self._row()
         line = next((r.new for r in p.model.document.rows(p.view.cursor_row, p.view.cursor_row + 2) if r.new), None)
         if row is None or line is None:
-            self._say("This row stands in no task group")
+            self.say("This row stands in no task group")
             return
         keys = p.state.block_units(p.current_path(), line)
         if not keys:
-            self._say("This row stands in no task group")
+            self.say("This row stands in no task group")
             return
         p.state.decide(keys, decision)
-        self._say(f"{plural(len(keys), 'change')} of this task group decided")
+        self.say(f"{plural(len(keys), 'change')} of this task group decided")
 
     def _decide_file(self, decision: Decision) -> None:
         p = self._panel
@@ -180,7 +178,7 @@ class ReviewCommands(QObject):
         key = f"{path}:{decision.value}"
         if decision is Decision.ACCEPT and open_findings and self._armed != key:
             self._armed = key
-            self._say(f"This file has {plural(len(open_findings), 'finding')}: press Shift+A again to accept it anyway")
+            self.say(f"This file has {plural(len(open_findings), 'finding')}: press Shift+A again to accept it anyway")
             return
         self._armed = ""
         p.state.decide_file(path, decision)
@@ -205,7 +203,7 @@ class ReviewCommands(QObject):
         try:
             changed = p.state.edit(self._noted, lines)
         except RefusedError as error:
-            self._say(error.what)
+            self.say(error.what)
             return
         if not changed:
             self._on_edit_abandoned()
@@ -223,7 +221,7 @@ class ReviewCommands(QObject):
     def _begin_note(self) -> None:
         key, review = self._unit(), self._panel.state.review
         if key is None or review is None:
-            self._say("No change on this row: F7 goes to the next one")
+            self.say("No change on this row: F7 goes to the next one")
             return
         self._overriding, self._noted = None, key
         self._panel.notes.begin("Note on this change (kept with the receipt):", review.notes.get(key, ""))
@@ -245,7 +243,7 @@ class ReviewCommands(QObject):
     def _on_finding_chosen(self, finding: Finding) -> None:
         p = self._panel
         if finding.path not in p.state.files:
-            self._say(f"{one_line(finding.path, 200)} is not changed by this plan")
+            self.say(f"{one_line(finding.path, 200)} is not changed by this plan")
             return
         p.open_file(finding.path)
         row = p.model.reveal(finding.line - 1) if finding.line is not None else None
@@ -264,7 +262,7 @@ class ReviewCommands(QObject):
         p = self._panel
         row = p.model.next_header(p.view.cursor_row if start is None else start, step)
         if row is None:
-            self._say("No further change in this file: N goes to the next open one")
+            self.say("No further change in this file: N goes to the next open one")
         else:
             p.view.set_cursor_row(row)
 
@@ -280,7 +278,7 @@ class ReviewCommands(QObject):
         paths = [file.change.path for file in p.files_model.rows if file.undecided]
         if not paths:
             if not quiet:
-                self._say("Every change is decided: Ctrl+Shift+A opens Apply…")
+                self.say("Every change is decided: Ctrl+Shift+A opens Apply…")
             return
         here = p.files_model.row_of(p.current_path())
         order = sorted(
@@ -301,7 +299,7 @@ class ReviewCommands(QObject):
             return
         others = [f for f in p.files_model.rows if f.findings and f.change.path != p.current_path()]
         if not others:
-            self._say("No further finding")
+            self.say("No further finding")
             return
         p.open_file(min((f.change.path for f in others), key=lambda path: self._distance(path, step)))
         row = p.model.next_finding(-1 if step > 0 else p.model.document.count, step)
@@ -337,7 +335,7 @@ class ReviewCommands(QObject):
             p.model.open_fold(p.view.cursor_row, REVEAL)
             p.view.set_cursor_row(p.view.cursor_row)
         else:
-            self._say("Not on a fold: F shows the whole file")
+            self.say("Not on a fold: F shows the whole file")
 
     def _toggle_whole(self) -> None:
         look = self._panel.model.look
@@ -347,7 +345,7 @@ class ReviewCommands(QObject):
         look = self._panel.model.look
         mode = _MODES[(_MODES.index(look.whitespace) + 1) % len(_MODES)]
         self._set_look(Look(look.whole, look.opened, mode))
-        self._say(f"View: {mode.value}; decisions are about every byte")
+        self.say(f"View: {mode.value}; decisions are about every byte")
 
     def _on_whitespace_reset(self) -> None:
         look = self._panel.model.look
@@ -374,12 +372,12 @@ class ReviewCommands(QObject):
         self._panel.view.set_side_by_side(not self._panel.view.side_by_side)
         self._panel.show_modes()
         if self._panel.view.side_by_side and not self._panel.view.paired:
-            self._say("This file has one side only: it keeps the whole width")
+            self.say("This file has one side only: it keeps the whole width")
 
     def _show_long_line(self) -> None:
         row = self._row()
         if row is None or row.kind not in _LINES:
-            self._say("No line of text on this row")
+            self.say("No line of text on this row")
             return
         LongLineDialog(row.text, f"{self._panel.current_path()}:{row.new or row.old}", self._panel).open()
 
@@ -421,42 +419,6 @@ class ReviewCommands(QObject):
         self._panel.model.search(None, "both")
         self.focus_diff()
 
-    # --- copy and export ---
-
-    def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self._panel.view.selected_text())
-
-    def _copy_patch(self) -> None:
-        p = self._panel
-        file, key, review = p.model.file, self._unit(), p.state.review
-        if file is None or key is None or review is None:
-            self._say("No change on this row: F7 goes to the next one")
-            return
-        wanted = {m.hunk for m in review.by_key[key].members if m.path == file.change.path}
-        hunks = [h for h in file.change.hunks if h.id in wanted or "*" in wanted]
-        QGuiApplication.clipboard().setText("".join(patch_of_hunk(file.change, file.base, hunk) for hunk in hunks))
-
-    def _copy_place(self) -> None:
-        row = self._row()
-        if row is not None:
-            QGuiApplication.clipboard().setText(f"{self._panel.current_path()}:{row.new or row.old or 1}")
-
-    def _export(self, kind: str) -> None:
-        p = self._panel
-        if p.state.review is None:
-            return
-        QGuiApplication.clipboard().setText(self.exported(p.state.review, kind))
-        self._say("Copied to the clipboard")
-
-    def exported(self, review: Review, kind: str) -> str:
-        """Return the review as text of one kind."""
-        if kind == "markdown":
-            return review_as_markdown(review)
-        if kind == "json":
-            return json.dumps(review_as_json(review), indent=2, ensure_ascii=False) + "\n"
-        decision = Decision.ACCEPT if kind == "accepted" else Decision.REJECT
-        return patch_of_decision(review, self._panel.state.base, decision).decode("utf-8", "replace")
-
     # --- words ---
 
     def position(self) -> str:
@@ -487,7 +449,8 @@ class ReviewCommands(QObject):
         parts += [f"deletes {deleted}"] if deleted else []
         return ", ".join(parts) + ", resets the baseline · undo: 24 h"
 
-    def _say(self, text: str) -> None:
+    def say(self, text: str) -> None:
+        """Tell a person what a key did, or why it did nothing."""
         self._panel.foot.position.set_text(text)
         self._panel.view.setAccessibleDescription(text)
 

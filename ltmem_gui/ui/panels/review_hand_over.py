@@ -1,0 +1,92 @@
+"""What leaves the review on a press: text for the clipboard, a folder for the file manager (D13, D24, D25)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+
+from ltmem_gui.domain.consent import Decision
+from ltmem_gui.domain.diffing.export import patch_of_decision, patch_of_hunk, review_as_json, review_as_markdown
+from ltmem_gui.domain.diffing.rows import Row
+from ltmem_gui.domain.diffing.units import WHOLE
+from ltmem_gui.domain.review import Review
+from ltmem_gui.ui.models.diff_model import DiffModel
+from ltmem_gui.ui.models.review_state import ReviewState
+from ltmem_gui.ui.widgets.diff_view import DiffView
+
+Opener = Callable[[Path], object]
+
+
+def open_in_file_manager(folder: Path) -> bool:
+    """Show a folder; files are never opened themselves, since what opens them may run them."""
+    return QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
+
+
+class HandOver(QObject):
+    """Copy, export and open.
+
+    Signals: `told` (what was done, or why not).
+    """
+
+    told = Signal(str)
+
+    def __init__(self, state: ReviewState, model: DiffModel, view: DiffView, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._state = state
+        self._model = model
+        self._view = view
+        self.opener: Opener = open_in_file_manager
+
+    def copy(self) -> None:
+        """Copy the selected lines as they are in the files."""
+        QGuiApplication.clipboard().setText(self._view.selected_text())
+
+    def copy_patch(self) -> None:
+        """Copy the change under the cursor as a patch."""
+        file, row, review = self._model.file, self._row(), self._state.review
+        unit = review.by_key.get(row.unit) if review is not None and row is not None and row.unit else None
+        if file is None or unit is None:
+            self.told.emit("No change on this row: F7 goes to the next one")
+            return
+        wanted = {member.hunk for member in unit.members if member.path == file.change.path}
+        hunks = [hunk for hunk in file.change.hunks if hunk.id in wanted or WHOLE in wanted]
+        QGuiApplication.clipboard().setText("".join(patch_of_hunk(file.change, file.base, hunk) for hunk in hunks))
+
+    def copy_place(self) -> None:
+        """Copy path:line of the row under the cursor."""
+        row = self._row()
+        if row is not None and self._model.file is not None:
+            QGuiApplication.clipboard().setText(f"{self._model.file.change.path}:{row.new or row.old or 1}")
+
+    def open_folder(self) -> None:
+        """Open the folder of the file in the file manager, and copy path:line for an editor."""
+        plan, file = self._state.plan, self._model.file
+        if plan is None or file is None or not plan.memory_root or file.change.old_sha256 is None:
+            self.told.emit("This file is not in the memory folder yet")
+            return
+        self.copy_place()
+        self.opener((Path(plan.memory_root) / file.change.path).parent)
+        self.told.emit("The folder was opened; path:line is on the clipboard")
+
+    def export(self, kind: str) -> None:
+        """Copy the whole review in one form."""
+        if self._state.review is not None:
+            QGuiApplication.clipboard().setText(self.exported(self._state.review, kind))
+            self.told.emit("Copied to the clipboard")
+
+    def exported(self, review: Review, kind: str) -> str:
+        """Return the review as text: markdown, json, accepted (patch) or rejected (patch)."""
+        if kind == "markdown":
+            return review_as_markdown(review)
+        if kind == "json":
+            return json.dumps(review_as_json(review), indent=2, ensure_ascii=False) + "\n"
+        decision = Decision.ACCEPT if kind == "accepted" else Decision.REJECT
+        return patch_of_decision(review, self._state.base, decision).decode("utf-8", "replace")
+
+    def _row(self) -> Row | None:
+        at = self._view.cursor_row
+        return self._model.document.row(at) if at < self._model.document.count else None

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+
+from tests.gui.review_room import ALT, CTRL, SHIFT, A, K, Room, X, child, load, make_room
+from tests.helpers.reviews import many_hunks, plan_of_files
+
+room = pytest.fixture(make_room)
+
+
+def test_find_steps_wraps_and_opens_folds(room: Room) -> None:
+    old, new = many_hunks(2, 40)
+    load(room, {"n.md": old}, {"n.md": new})
+    panel = room.panel
+    panel.focus_filter()
+    field_ = QApplication.focusWidget()
+    assert field_ is panel.finder.field
+    QTest.keyClicks(field_, "NUMBER 7 ")
+    count = child(panel, "review.find.count")
+    assert count.text() == "1 found"  # type: ignore[attr-defined]
+    QTest.keyClick(field_, K.Key_Return)
+    assert panel.model.document.row(panel.view.cursor_row).new == 8
+    child(panel, "review.find.case").click()  # type: ignore[attr-defined]
+    assert count.text() == "not found"  # type: ignore[attr-defined]
+    child(panel, "review.find.case").click()  # type: ignore[attr-defined]
+    field_.setText("changed|number 20 ")  # type: ignore[attr-defined]
+    child(panel, "review.find.regex").click()  # type: ignore[attr-defined]
+    assert count.text() == "4 found"  # type: ignore[attr-defined]
+    field_.setText("(")  # type: ignore[attr-defined]
+    assert "not a regular expression" in count.text()  # type: ignore[attr-defined]
+    field_.setText("changed")  # type: ignore[attr-defined]
+    QTest.keyClick(field_, K.Key_Return)
+    QTest.keyClick(field_, K.Key_Return)
+    assert count.text() == "2 of 2"  # type: ignore[attr-defined]
+    QTest.keyClick(field_, K.Key_Return)
+    assert "from the other end" in count.text()  # type: ignore[attr-defined]
+    panel.finder.findChild(QWidget, "review.find.side").setCurrentIndex(2)  # type: ignore[union-attr]
+    assert count.text() == "not found"  # type: ignore[attr-defined]
+    QTest.keyClick(field_, K.Key_Escape)
+    assert panel.finder.isHidden()
+    assert QApplication.focusWidget() is panel.view
+    panel.focus_filter()
+    assert panel.finder.field.text() == "changed"
+
+
+def test_looks_change_no_decision_and_keep_the_line(room: Room) -> None:
+    old, new = many_hunks(3, 40)
+    load(room, {"n.md": old}, {"n.md": new})
+    panel = room.panel
+    room.press(K.Key_A)
+    line = panel.model.document.row(panel.view.cursor_row + 1).old
+    before = panel.state.review
+    for key in (K.Key_F, K.Key_V, K.Key_W, K.Key_V, K.Key_F):
+        room.press(key)
+        assert panel.model.document.row(panel.view.cursor_row + 1).old == line
+    assert panel.state.review is before
+    chip = child(panel, "review.whitespace_chip")
+    assert "line ends ignored" in chip.text()  # type: ignore[attr-defined]
+    chip.click()  # type: ignore[attr-defined]
+    assert chip.isHidden()
+
+
+def test_a_fold_opens_with_space(room: Room) -> None:
+    old, new = many_hunks(2, 200)
+    load(room, {"n.md": old}, {"n.md": new})
+    panel = room.panel
+    fold = next(at for at in range(panel.model.document.count) if panel.model.document.row(at).gap == 1)
+    hidden = panel.model.document.row(fold).hidden
+    panel.view.set_cursor_row(fold)
+    room.press(K.Key_Space)
+    assert any(panel.model.document.row(at).hidden == hidden - 40 for at in range(panel.model.document.count))
+
+
+def test_the_reading_list_shows_the_same_rows_and_takes_the_same_keys(room: Room) -> None:
+    old, new = many_hunks(2)
+    load(room, {"n.md": old}, {"n.md": new})
+    panel = room.panel
+    room.press(K.Key_R)
+    assert QApplication.focusWidget() is panel.reading
+    assert panel.reading_model.rowCount() == panel.model.document.count
+    room.press(K.Key_A)
+    room.press(K.Key_X)
+    assert room.decisions == [A, X]
+    room.press(K.Key_R)
+    assert QApplication.focusWidget() is panel.view
+
+
+def test_copies_are_bytes_of_the_lines_never_markers(room: Room) -> None:
+    load(room, {"n.md": "a\nb\u2028c\nuv only"}, {"n.md": "a\nB\u00a0\ud7ff😀\tx\nuv only\nmore\r\n"})
+    panel = room.panel
+    clipboard = QGuiApplication.clipboard()
+    panel.view.set_cursor_row(0)
+    panel.view.set_cursor_row(panel.model.document.count - 1, extend=True)
+    room.press(K.Key_C, CTRL)
+    text = clipboard.text()
+    assert text == "a\nb\u2028c\nuv only\nB\u00a0\ud7ff😀\tx\nuv only\nmore"
+    panel.view.set_cursor_row(panel.model.document.headers[0])
+    room.press(K.Key_C, CTRL | SHIFT)
+    assert clipboard.text().startswith("--- a/n.md\n+++ b/n.md\n@@ -1,3 +1,4 @@\n a\n-b")
+    panel.view.set_cursor_row(room.row_of("more"))
+    room.press(K.Key_C, ALT)
+    assert clipboard.text() == "n.md:4"
+
+
+def test_the_review_is_exported_in_four_forms(room: Room) -> None:
+    old, new = many_hunks(2)
+    load(room, {"n.md": old}, {"n.md": new})
+    room.press(K.Key_A)
+    room.press(K.Key_X)
+    clipboard = QGuiApplication.clipboard()
+    for kind in ("markdown", "json", "accepted", "rejected"):
+        room.panel.header.export_asked.emit(kind)
+        text = clipboard.text()
+        if kind == "json":
+            assert [c["decision"] for c in json.loads(text)["changes"]] == ["accept", "reject"]
+        elif kind == "markdown":
+            assert "- **reject**" in text
+        else:
+            line = 4 if kind == "accepted" else 12
+            assert f"+- changed fact number {line} " in text
+
+
+def test_the_folder_of_a_file_is_opened_and_never_the_file(room: Room) -> None:
+    old, new = many_hunks(1)
+    plan, base = plan_of_files({"sub/n.md": old}, {"sub/n.md": new, "fresh.md": "x\n"})
+    plan = plan.model_copy(update={"memory_root": "/memory"}).sealed()
+    opened: list[Path] = []
+    room.panel.hand_over.opener = opened.append
+    room.panel.load(plan, base)
+    room.panel.commands.focus_diff()
+    assert room.panel.current_path() == "fresh.md"
+    room.press(K.Key_O)
+    assert opened == []
+    assert "not in the memory folder yet" in room.panel.foot.position.full_text
+    room.panel.open_file("sub/n.md")
+    room.press(K.Key_O)
+    assert opened == [Path("/memory/sub")]
+    assert QGuiApplication.clipboard().text() == "sub/n.md:5"
