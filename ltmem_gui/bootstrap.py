@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 REDACTOR_CACHE = "redactor_cache"
+SCAN_INDEX = "scan_index.sqlite"
 ENGINE_VARIABLE = "LTMEM_REDACTOR"
 
 
@@ -62,6 +63,8 @@ class Composition:
         self._veto = veto or Veto()
         self._home = home
         self._eager = eager_workers
+        # A plan of the command line writes nothing below the data folder, not even housekeeping.
+        self._keeps_index = eager_workers
         self._built: dict[str, object] = {}
 
     def _once(self, name: str, build: Callable[[], T]) -> T:
@@ -99,9 +102,14 @@ class Composition:
 
     @property
     def rollouts(self) -> RolloutSource:
-        """Return the reader of sessions."""
+        """Return the reader of sessions; the window keeps a scan index once a data folder was confirmed."""
         from ltmem_gui.sources.library import RolloutLibrary
 
+        home = self._home
+        if home is not None and self._keeps_index and home.is_dir():
+            from ltmem_gui.sources.index import ScanIndex
+
+            return self._once(f"rollouts {home}", lambda: RolloutLibrary(ScanIndex(home / SCAN_INDEX)))
         return self._once("rollouts", lambda: RolloutLibrary())
 
     @property

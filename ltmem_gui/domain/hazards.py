@@ -67,7 +67,9 @@ def visible(text: str, *, keep: str = "\n\t") -> str:
         shown = shown.replace(kept, "")
     if shown.isprintable():
         return text
-    return "".join(c if c.isprintable() or c in keep or not is_hidden(c) else f"⟨U+{ord(c):04X}⟩" for c in text)
+    return "".join(
+        c if c.isprintable() or c in keep or not (is_hidden(c) or c in "\n\t") else f"⟨U+{ord(c):04X}⟩" for c in text
+    )
 
 
 def one_line(text: str, limit: int = 120) -> str:

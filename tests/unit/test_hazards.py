@@ -18,7 +18,8 @@ def test_characters_that_can(char: str) -> None:
 
 def test_kept_characters_stay() -> None:
     assert visible("a\tb\r") == "a\tb⟨U+000D⟩"
-    assert visible("a\tb\r", keep="\r") == "a\tb\r"
+    assert visible("a\tb\r", keep="\t\r") == "a\tb\r"
+    assert visible("a\tb\n", keep="") == "a⟨U+0009⟩b⟨U+000A⟩"
     assert visible("plain") == "plain"
 
 
