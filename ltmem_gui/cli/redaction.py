@@ -127,12 +127,17 @@ def _run_scan(args: argparse.Namespace, context: Context) -> int:
     if not snapshot.exists:
         raise InputError("the memory folder does not exist", "give --memory-root DIR", str(root))
     redactor = context.adapters.redactor
-    places = [
-        place for path, file in sorted(snapshot.files.items()) for place in _scan(redactor, path, "file", file.data)
-    ]
+    places: list[_Place] = []
+    for path, file in sorted(snapshot.files.items()):
+        # A name may hold a secret too; then it is shown without it.
+        shown = redactor.redact(path).text
+        places += _scan(redactor, shown, "file name", path.encode("utf-8", "surrogateescape"))
+        places += _scan(redactor, shown, "file", file.data)
     paths = {blob: path for path, (blob, _mode) in sorted(snapshot.baseline_blobs.items(), reverse=True)}
     for item in context.adapters.memory_objects(root):
-        places += _scan(redactor, item.name, f"git {item.kind}", item.data, paths.get(item.name, ""))
+        shown = redactor.redact(item.name).text if item.kind == "file" else item.name
+        beside = redactor.redact(paths.get(item.name, "")).text
+        places += _scan(redactor, shown, f"git {item.kind}", item.data, beside)
     if args.json:
         context.print_json(_scan_json(root, places, snapshot.problems))
     else:
@@ -165,7 +170,7 @@ def _scan_json(root: Path, places: Iterable[_Place], problems: Iterable[str]) ->
             {
                 "where": place.where,
                 "of": place.of,
-                "path": place.path or (place.where if place.of == "file" else None),
+                "path": place.path or (place.where if place.of in ("file", "file name") else None),
                 "line": place.line,
                 "start": place.finding.start,
                 "end": place.finding.end,
@@ -181,13 +186,13 @@ def _scan_json(root: Path, places: Iterable[_Place], problems: Iterable[str]) ->
 
 def _say_scan(places: list[_Place], problems: Iterable[str], context: Context) -> None:
     for place in places:
-        name = place.where if place.of in ("file", "git file") else place.where[:_SHORT]
+        name = place.where if place.of in ("file", "file name", "git file") else place.where[:_SHORT]
         beside = f" ({place.path})" if place.path else ""
         context.say(f"{place.of} {one_line(name)}{one_line(beside)}:{place.line}  {place.finding.kind}")
     for problem in problems:
         context.warn(one_line(problem))
-    files = len({place.where for place in places if place.of == "file"})
-    stored = len({place.where for place in places if place.of != "file"})
+    files = len({place.where for place in places if not place.of.startswith("git ")})
+    stored = len({place.where for place in places if place.of.startswith("git ")})
     if places:
         context.say(f"{len(places)} secrets: in {files} files and in {stored} things that git keeps")
     else:

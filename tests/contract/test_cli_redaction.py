@@ -176,6 +176,15 @@ def test_an_object_nobody_points_to_is_scanned_too(root: Path, tmp_path: Path) -
     assert [f["kind"] for f in json.loads(out)["findings"] if f["where"] == blob] == ["aws_key"]
 
 
+def test_a_secret_in_a_file_name_is_found_and_not_shown(root: Path) -> None:
+    (root / f"{TOKEN}.md").write_text("nothing\n")
+
+    _, out, _ = call("scan-secrets", root=root)
+
+    assert "file name [REDACTED:github_token].md:1  github_token" in out.decode()
+    assert TOKEN not in out.decode()
+
+
 def test_a_scan_in_words(root: Path, tmp_path: Path) -> None:
     code, out, _ = call("scan-secrets", root=root)
     assert code == 1
