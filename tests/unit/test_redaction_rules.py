@@ -66,6 +66,7 @@ BASE64 = "YWRtaW46WXU2IUNocjBvcUpneDQxbQ=="
         ("password: “tiger482”", "password: “[REDACTED:password]”"),
         ('password="tiger482', 'password="[REDACTED:password]'),
         ("https://token:x@h/p", "https://token:x@h/p"),
+        ("private_key: ed25519.Ed25519PrivateKey", "private_key: ed25519.Ed25519PrivateKey"),
         ("secret: 'a b c d'", "secret: 'a b c d'"),
         # files and commands
         ("machine h login a password login_i", "machine h login a password [REDACTED:password]"),

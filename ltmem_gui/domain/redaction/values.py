@@ -53,6 +53,7 @@ _REFERENCE: Final = re.compile(
     r"""
     ^(?:
       [A-Za-z_$][\w$.:>-]*[\[({].*                                    # get(, environ[, Field{
+      | [A-Za-z_][\w.]*[a-z](?:Keys?|Types?|Token|Auth|Secret|Password|Provider|Config|Error|Exception)  # types
       | [A-Za-z]:[\\/].*                                              # drives
       | \w+/\d{8}/[\w-]+/\w+/(?:aws4|goog4)_request
       | (?:https?|ftp|file|ssh|s3|gs|arn|data|urn|mailto|vault|op|env|secret|ref|ssm|aws|gcp|kms|awssm|azurekv|exec|cmd)
