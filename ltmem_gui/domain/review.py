@@ -180,6 +180,12 @@ class Review:
         return bool(units) and all(self.mark(u.key).decision is Decision.REJECT for u in units)
 
     @property
+    def left_out(self) -> frozenset[str]:
+        """Return the threads whose rendered inputs are rejected."""
+        rejected = (u for u in self.units if u.kind == "thread" and self.mark(u.key).decision is Decision.REJECT)
+        return frozenset(unit.key.removeprefix("thread:") for unit in rejected)
+
+    @property
     def obstacles(self) -> tuple[str, ...]:
         """Say in words what keeps the review from being applied."""
         parts: list[str] = []
@@ -314,8 +320,17 @@ class Review:
             edited=edited,
             rejected=rejected,
             overrides=dict(self.overrides),
-            notes=dict(self.notes),
+            notes=self._notes_by_hunk(),
         )
+
+    def _notes_by_hunk(self) -> dict[str, str]:
+        """Return the notes by hunk id, as they are kept; those on whole files by `path:*`."""
+        notes: dict[str, str] = {}
+        for key, text in self.notes.items():
+            for member in self.by_key[key].members:
+                name = f"{member.path}:{WHOLE}" if member.hunk == WHOLE else member.hunk
+                notes[name] = f"{notes[name]}; {text}" if name in notes else text
+        return notes
 
     def _of_change(self, change: FileChange) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, tuple[str, ...]]]:
         """Return accepted ids, rejected ids and edited lines of one change."""

@@ -142,3 +142,12 @@ def test_the_folder_of_a_file_is_opened_and_never_the_file(room: Room) -> None:
     room.press(K.Key_O)
     assert opened == [Path("/memory/sub")]
     assert QGuiApplication.clipboard().text() == "sub/n.md:5"
+
+
+def test_the_scheme_can_change_while_a_plan_is_open(room: Room) -> None:
+    old, new = many_hunks(2)
+    load(room, {"n.md": old}, {"n.md": new})
+    theme = room.panel._theme
+    theme.set_scheme("dark")
+    assert room.panel.view._rows.colors.base == theme.color("base")
+    theme.set_scheme("light")

@@ -334,6 +334,20 @@ def test_a_moved_folder_is_a_banner_that_offers_a_fresh_plan(room: Room) -> None
     assert room.panel.messages.text == ""
 
 
+def test_a_left_out_thread_that_breaks_the_rest_offers_a_plan_without_it(room: Room) -> None:
+    plan = load(room, {}, {"MEMORY.md": "x\n", "rollout_summaries/a.md": "thread_id: t1\n\nx\n"})
+    room.operations.after = (finding("MEMORY.md", 1, name="cite", rule="unresolved-citation"),)
+    wanted: list[object] = []
+    room.panel.leave_out_requested.connect(lambda *args: wanted.append(args))
+    room.press(K.Key_A)
+    room.press(K.Key_X)
+    room.call(K.Key_A, CTRL | SHIFT)
+    assert room.asked == []
+    assert room.panel.messages.text == "Leaving out 1 thread leaves 1 finding"
+    child(room.panel, "message_bar.action").click()  # type: ignore[attr-defined]
+    assert wanted == [(plan, frozenset({"t1"}))]
+
+
 def test_files_that_moved_already_are_named_at_once(room: Room) -> None:
     old, new = many_hunks(1)
     plan, _ = plan_of_files({"n.md": old}, {"n.md": new})
@@ -484,12 +498,3 @@ def test_hostile_names_and_text_stay_text(room: Room) -> None:
     tip = model.data(model.index(0, 1), int(Qt.ItemDataRole.ToolTipRole))
     assert "<" not in tip
     assert "<" not in panel.view._tip(panel.model.document.count - 1)
-
-
-def test_the_scheme_can_change_while_a_plan_is_open(room: Room) -> None:
-    old, new = many_hunks(2)
-    load(room, {"n.md": old}, {"n.md": new})
-    theme = room.panel._theme
-    theme.set_scheme("dark")
-    assert room.panel.view._rows.colors.base == theme.color("base")
-    theme.set_scheme("light")

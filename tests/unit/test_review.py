@@ -245,12 +245,17 @@ def test_a_finding_lies_in_the_part_that_holds_its_line() -> None:
     assert review.unit_of_finding(finding(None, path="gone.md")) == review.units[2]
 
 
-def test_notes_travel_with_the_selection() -> None:
-    review = Review(three_hunks())
-    key = review.units[0].key
-    noted = review.note(key, " not durable ").decide_rest(X)
-    assert noted.selection().notes == {key: "not durable"}
-    assert noted.note(key, " ").notes == {}
+def test_notes_travel_with_the_selection_by_hunk() -> None:
+    plan = plan_of(text_change("n.md", "a\n", "1\n2\n"), text_change("gone.md", "x\n", None))
+    hunk = plan.changes[0].hunks[0].id
+    review = Review(plan)
+    noted = review.note(review.units[0].key, " not durable ").note("gone.md:*", "keep it").decide_rest(X)
+    assert noted.selection().notes == {hunk: "not durable", "gone.md:*": "keep it"}
+    assert noted.note("gone.md:*", " ").notes == {review.units[0].key: "not durable"}
+    parts = review.split("n.md", hunk, (0, 0), (0, 1)).decide_rest(X)
+    for unit in parts.units[:2]:
+        parts = parts.note(unit.key, unit.kind)
+    assert parts.selection().notes == {hunk: "part; part"}
 
 
 # --- threads ---
@@ -288,6 +293,7 @@ def test_leaving_a_thread_out_leaves_its_section_and_summary_out() -> None:
     assert selection.accepted["rollout_summaries/a.md"] == (WHOLE,)
     assert selection.rejected["rollout_summaries/b.md"] == (WHOLE,)
     assert result_bytes(None, raw, selection) == (RAW_HEAD + section("t1")).encode()
+    assert review.left_out == {"t2"}
 
 
 def test_all_threads_or_none_are_the_whole_file() -> None:

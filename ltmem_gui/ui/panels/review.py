@@ -55,11 +55,13 @@ class ReviewPanel(QWidget):
     """Files, diff, evidence, and the way to Apply.
 
     Signals: `apply_requested` ((`Plan`, `Selection`) of a finished and checked review), `rebase_requested` (`Plan`,
-    when the folder moved and a person asked for a fresh one), `undecided_changed` (changes without a decision).
+    when the folder moved and a person asked for a fresh one), `leave_out_requested` (`Plan`, frozenset of thread ids,
+    when a plan without the rejected inputs was asked for), `undecided_changed` (changes without a decision).
     """
 
     apply_requested = Signal(object)
     rebase_requested = Signal(object)
+    leave_out_requested = Signal(object, object)
     undecided_changed = Signal(int)
 
     def __init__(
@@ -225,8 +227,13 @@ class ReviewPanel(QWidget):
         if self.state.review is not review:
             return
         self.state.set_checked(findings)
-        if self.state.review is not None and not self.state.review.blocking:
+        blocking = self.state.review.blocking if self.state.review is not None else ()
+        if not blocking:
             self.apply_requested.emit((plan, selection))
+        elif review.left_out:
+            what = f"Leaving out {plural(len(review.left_out), 'thread')} leaves {plural(len(blocking), 'finding')}"
+            remedy = "A plan made without them keeps your other decisions."
+            self.messages.show_message("warning", what, remedy, "review.leave_out", "Plan again without them")
 
     async def _read_rollout(self, thread: str, ref: RolloutRef) -> None:
         self._rollouts[thread] = await self._operations.load_rollout(ref)
@@ -409,8 +416,11 @@ class ReviewPanel(QWidget):
         self.view.center_cursor()
 
     def _on_message_pressed(self, action: str) -> None:
-        if action == "review.rebase" and self.state.plan is not None:
-            self.rebase_requested.emit(self.state.plan)
+        plan, review = self.state.plan, self.state.review
+        if action == "review.rebase" and plan is not None:
+            self.rebase_requested.emit(plan)
+        elif action == "review.leave_out" and review is not None:
+            self.leave_out_requested.emit(plan, review.left_out)
 
     def _on_theme_changed(self) -> None:
         colors = DiffColors.of(self._theme)
