@@ -8,8 +8,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from ltmem_gui.domain.diffing.files import file_change
 from tests.gui.review_room import ALT, CTRL, SHIFT, A, K, Room, X, child, load, make_room
-from tests.helpers.reviews import many_hunks, plan_of_files
+from tests.helpers.reviews import many_hunks, plan_of, plan_of_files
 
 room = pytest.fixture(make_room)
 
@@ -151,3 +152,24 @@ def test_the_scheme_can_change_while_a_plan_is_open(room: Room) -> None:
     theme.set_scheme("dark")
     assert room.panel.view._rows.colors.base == theme.color("base")
     theme.set_scheme("light")
+
+
+def test_modes_renames_and_order_are_pointed_out(room: Room) -> None:
+    text = "".join(f"line {n}\n" for n in range(6))
+    changes = (
+        file_change("a.md", text.encode(), None),
+        file_change("b.md", None, text.encode(), new_mode=0o644),
+        file_change("c.sh", b"x\n", b"y\n", old_mode=0o644, new_mode=0o755),
+        file_change("order.md", b"one\ntwo\n", b"two\none\n"),
+        file_change("phase2_workspace_diff.md", None, b"x\n"),
+    )
+    room.panel.load(plan_of(*changes), {"a.md": text.encode(), "c.sh": b"x\n", "order.md": b"one\ntwo\n"})
+    told = {}
+    for row in room.panel.files_model.rows:
+        room.panel.open_file(row.change.path)
+        told[row.change.path] = (row.kind, room.panel.header.counts.full_text)
+    assert told["b.md"] == ("renamed", "+6 −0 · 1 of 1 undecided · like the deleted a.md")
+    assert "mode 0644 → 0755 · executable" in told["c.sh"][1]
+    assert "same lines, other order" in told["order.md"][1]
+    assert told["phase2_workspace_diff.md"] == ("temporary", "+1 −0 · nothing to decide")
+    assert [row.sign for row in room.panel.files_model.rows][-1] == "–"

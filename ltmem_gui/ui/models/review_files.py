@@ -82,6 +82,16 @@ def short_name(path: str) -> str:
     return one_line(name, 300)
 
 
+def mode_facts(change: FileChange) -> list[str]:
+    """Return what the permission bits of a changed file would become, and that it could be run."""
+    facts: list[str] = []
+    if change.new_mode is not None and change.old_mode not in (None, change.new_mode):
+        facts.append(f"mode {change.old_mode:04o} → {change.new_mode:04o}")
+    if change.new_mode is not None and change.new_mode & 0o111:
+        facts.append("executable")
+    return facts
+
+
 class FilesModel(QAbstractTableModel):
     """Columns: state, path, decided."""
 

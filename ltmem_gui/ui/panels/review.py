@@ -8,19 +8,17 @@ from pathlib import Path
 from PySide6.QtCore import QItemSelection, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QHBoxLayout,
-    QHeaderView,
     QMenu,
     QSplitter,
     QStackedWidget,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
 
 from ltmem_gui.domain.consent import Receipt
 from ltmem_gui.domain.errors import StalePlan
+from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.domain.rollouts import Rollout, RolloutRef
 from ltmem_gui.pipeline.operations import Operations
@@ -30,7 +28,7 @@ from ltmem_gui.ui.models.diff_model import DiffModel
 from ltmem_gui.ui.models.diff_reading import ReadingModel
 from ltmem_gui.ui.models.formats import plural
 from ltmem_gui.ui.models.review_evidence import Provenance, Provenances, Support
-from ltmem_gui.ui.models.review_files import FilesModel
+from ltmem_gui.ui.models.review_files import FilesModel, mode_facts
 from ltmem_gui.ui.models.review_findings import FindingsModel
 from ltmem_gui.ui.models.review_state import ReviewState
 from ltmem_gui.ui.panels.review_actions import MENU_ACTIONS, REVIEW_ACTIONS
@@ -39,6 +37,7 @@ from ltmem_gui.ui.panels.review_commands import ReviewCommands
 from ltmem_gui.ui.panels.review_edit import EditPane
 from ltmem_gui.ui.panels.review_hand_over import HandOver
 from ltmem_gui.ui.panels.review_side import SidePane
+from ltmem_gui.ui.panels.review_tables import files_table, reading_table
 from ltmem_gui.ui.theme import Theme, monospace
 from ltmem_gui.ui.widgets.bars import EmptyPage, MessageBar
 from ltmem_gui.ui.widgets.diff_colors import DiffColors
@@ -252,8 +251,8 @@ class ReviewPanel(QWidget):
         self.view = DiffView(self.model, colors, mono)
         self.overview = OverviewBar(self.model, colors, self.view.verticalScrollBar())
         self.side = SidePane(theme, self.findings_model)
-        self.files = self._build_files()
-        self.reading = self._build_reading(mono)
+        self.files = files_table(self.files_model)
+        self.reading = reading_table(self.reading_model, mono)
         self._diff_page = QWidget()
         beside = QHBoxLayout(self._diff_page)
         beside.setContentsMargins(0, 0, 0, 0)
@@ -299,47 +298,6 @@ class ReviewPanel(QWidget):
         self.files.setMinimumWidth(120)
         self.side.setMinimumWidth(160)
         return splitter
-
-    def _build_files(self) -> QTableView:
-        table = QTableView()
-        table.setObjectName("review.files")
-        table.setAccessibleName("Files of the plan")
-        table.setModel(self.files_model)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.setShowGrid(False)
-        table.setTabKeyNavigation(False)
-        table.setTextElideMode(Qt.TextElideMode.ElideRight)
-        table.setWordWrap(False)
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(24)
-        table.horizontalHeader().hide()
-        table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
-        table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
-        table.horizontalHeader().setSectionResizeMode(2, QHeaderView.ResizeMode.ResizeToContents)
-        table.horizontalHeader().setMinimumSectionSize(24)
-        table.setColumnWidth(0, 28)
-        return table
-
-    def _build_reading(self, mono: object) -> QTableView:
-        table = QTableView()
-        table.setObjectName("review.reading")
-        table.setAccessibleName("Reading list of the diff")
-        table.setModel(self.reading_model)
-        table.setFont(mono)  # type: ignore[arg-type]
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.setShowGrid(False)
-        table.setTabKeyNavigation(False)
-        table.setWordWrap(False)
-        table.verticalHeader().hide()
-        table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        table.verticalHeader().setDefaultSectionSize(24)
-        for column, width in enumerate((96, 88, 48, 48, 420, 200)):
-            table.setColumnWidth(column, width)
-        table.horizontalHeader().setStretchLastSection(True)
-        table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        return table
 
     def _connect(self) -> None:
         self.registry.attach(self.view, "diff")
@@ -456,17 +414,8 @@ class ReviewPanel(QWidget):
         if review is None or not path:
             self._show_reason("")
             return
-        change = self.state.files[path].change
-        undecided, total = review.undecided_in(path)
-        added = sum(len(h.new) for h in change.hunks)
-        removed = sum(len(h.old) for h in change.hunks)
-        found = len(self.model.findings)
-        parts = [f"+{added} −{removed}", f"{undecided} of {total} undecided" if total else "nothing to decide"]
-        parts += [plural(found, "finding")] if found else []
-        parts += ["same lines, other order"] if self.model.is_order_only else []
-        parts += [f"{plural(self.model.long_lines, 'long line')} clipped: L shows one"] if self.model.long_lines else []
+        self.header.counts.set_text(self._facts(path))
         self.header.title.set_text(path)
-        self.header.counts.set_text(" · ".join(parts))
         self.foot.budget.set_text(self.state.budget(path))
         self.foot.summary.set_text(self.commands.summary())
         obstacles = list(review.obstacles)
@@ -481,6 +430,25 @@ class ReviewPanel(QWidget):
         self.show_modes()
         self._show_position()
         self.undecided_changed.emit(len(review.undecided))
+
+    def _facts(self, path: str) -> str:
+        """Return what a person should know of the file that is shown, the most urgent first."""
+        review = self.state.review
+        assert review is not None
+        change = self.state.files[path].change
+        undecided, total = review.undecided_in(path)
+        added = sum(len(hunk.new) for hunk in change.hunks)
+        removed = sum(len(hunk.old) for hunk in change.hunks)
+        found = len(self.model.findings)
+        parts = [f"+{added} −{removed}", f"{undecided} of {total} undecided" if total else "nothing to decide"]
+        parts += [plural(found, "finding")] if found else []
+        parts += mode_facts(change)
+        row = self.files_model.row_of(path)
+        origin = self.files_model.rows[row].renamed_from if row >= 0 else ""
+        parts += [f"like the deleted {one_line(origin, 120)}"] if origin else []
+        parts += ["same lines, other order"] if self.model.is_order_only else []
+        parts += [f"{plural(self.model.long_lines, 'long line')} clipped: L shows one"] if self.model.long_lines else []
+        return " · ".join(parts)
 
     def _show_reason(self, text: str) -> None:
         self.foot.reason.set_text(text)

@@ -30,6 +30,10 @@ EXPORTS = (
     ("accepted", "Patch of what is accepted"),
     ("rejected", "Patch of what is rejected"),
 )
+_SWITCH = (
+    "QToolButton { padding: 3px 8px; border-radius: 4px; border: 1px solid transparent; }"
+    "QToolButton:checked { background: palette(highlight); color: palette(highlighted-text); }"
+)
 SWITCHES = (("review.side_by_side", "Split"), ("review.whole_file", "Whole"), ("review.reading_list", "List"))
 SIDES = (("both", "both sides"), ("new", "new side"), ("old", "old side"))
 
@@ -75,7 +79,7 @@ class ReviewHeader(QFrame):
         states = {"review.side_by_side": side_by_side, "review.whole_file": whole, "review.reading_list": reading}
         for id_, on in states.items():
             button = self._buttons[id_]
-            button.setDown(on)
+            button.defaultAction().setChecked(on)
             button.setAccessibleName(f"{button.defaultAction().text()}, {'on' if on else 'off'}")
         self._chip.setVisible(whitespace is not Whitespace.SHOW_ALL)
         self._chip.setText(f"{whitespace.value}  ×")
@@ -84,7 +88,9 @@ class ReviewHeader(QFrame):
 
     def _button(self, action: QAction, short: str) -> QToolButton:
         action.setIconText(short)
+        action.setCheckable(True)
         button = QToolButton()
+        button.setStyleSheet(_SWITCH)
         button.setObjectName(f"{action.objectName()}_button")
         button.setProperty("role", "flat")
         button.setDefaultAction(action)
