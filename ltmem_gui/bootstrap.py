@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 import urllib.request
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar, cast
 from urllib.parse import urlsplit
@@ -19,29 +19,35 @@ from ltmem_gui.domain.providers import BUILTIN, LOCAL, provider_of
 from ltmem_gui.workspace.veto import Veto
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
+    from ltmem_gui.domain.agent import AgentBrief, AgentMessage, AgentReply, ToolSpec
     from ltmem_gui.domain.extraction import ExtractionInput, ExtractionReply
     from ltmem_gui.domain.jobs import Owner
     from ltmem_gui.domain.plan import ProviderMark
+    from ltmem_gui.domain.redaction import RedactionPolicy
     from ltmem_gui.domain.secrets import Redaction
     from ltmem_gui.domain.settings import Settings
     from ltmem_gui.pipeline.ports import (
+        AgentModel,
         ApplyLedger,
         ApplyRecovery,
         Consolidator,
         Extractor,
+        ForeignLease,
         MemoryObject,
         MemoryValidator,
         Redactor,
         RolloutPreparer,
         RolloutSource,
+        StagedFolder,
         StoreOpener,
         UndoSource,
         Workspace,
         WorkspaceWriter,
     )
-    from ltmem_gui.workers import Workers
+    from ltmem_gui.workers import RedactorChoice, Workers
     from ltmem_gui.workspace.locking import RootLocks
 
 T = TypeVar("T")
@@ -66,6 +72,7 @@ class Composition:
         # A plan of the command line writes nothing below the data folder, not even housekeeping.
         self._keeps_index = eager_workers
         self._built: dict[str, object] = {}
+        self._policy: RedactionPolicy | None = None
 
     def _once(self, name: str, build: Callable[[], T]) -> T:
         """Build an adapter when it is first asked for. (A cached_property does not satisfy a protocol's property.)"""
@@ -100,6 +107,16 @@ class Composition:
         """Tell which data folder the work is for."""
         self._home = home
 
+    def use_settings(self, settings: Settings) -> None:
+        """Tell which settings the work is under. Raises `UsageError` for redaction settings that are not accepted."""
+        wanted = (settings.redaction_off, settings.redaction_patterns, settings.redaction_allowed)
+        if not any(wanted):
+            self._policy = None
+            return
+        from ltmem_gui.domain.redaction.policy import policy_of
+
+        self._policy = policy_of(settings, time.perf_counter)
+
     @property
     def rollouts(self) -> RolloutSource:
         """Return the reader of sessions; the window keeps a scan index once a data folder was confirmed."""
@@ -117,27 +134,33 @@ class Composition:
         """Return what reads and redacts sessions on the workers."""
         from ltmem_gui.workers import Preparer
 
-        return self._once("preparer", lambda: Preparer(self.offload, self.engine, self.redactor_cache))
+        return self._once("preparer", lambda: Preparer(self.offload, self.redactor_choice))
+
+    def redactor_choice(self) -> RedactorChoice:
+        """Return which redactor the work at hand uses."""
+        from ltmem_gui.workers import RedactorChoice
+
+        return RedactorChoice(self.engine, str(self.redactor_cache() or ""), self._policy)
 
     @property
     def redactor(self) -> Redactor:
         """Return this process's redactor."""
         from ltmem_gui.workers import process_redactor
 
-        return process_redactor(self.engine, str(self.redactor_cache() or ""))
+        return process_redactor(self.redactor_choice())
 
     async def redact_text(self, text: str, known: tuple[str, ...] = (), *, rules_only: bool = False) -> Redaction:
         """Pass a text through the choke point on the workers."""
         from ltmem_gui import workers
 
-        engine, cache = ("layer", "") if rules_only else (self.engine, str(self.redactor_cache() or ""))
-        return await self.offload.cpu(workers.redact_text, text, known, engine, cache)
+        choice = workers.RedactorChoice("layer", "", self._policy) if rules_only else self.redactor_choice()
+        return await self.offload.cpu(workers.redact_text, text, known, choice)
 
     def layer_redactor(self) -> Redactor:
         """Return the rules alone, without the engine."""
-        from ltmem_gui.workers import process_redactor
+        from ltmem_gui.workers import RedactorChoice, process_redactor
 
-        return process_redactor("layer", "")
+        return process_redactor(RedactorChoice("layer", "", self._policy))
 
     @property
     def workspace(self) -> Workspace:
@@ -203,6 +226,27 @@ class Composition:
             lambda: FencedExtractor(OpenAIExtractor(named, on_thread=self.offload.thread), self._veto),
         )
 
+    def agent_model(self, provider: str, settings: Settings) -> AgentModel:
+        """Return the model of the consolidation agent. Raises `UsageError` for an unknown or incomplete provider."""
+        from ltmem_gui.llm.agent_model import OpenAIAgentModel
+
+        named = provider_of(provider, settings, settings.consolidation_model)
+        return FencedAgentModel(OpenAIAgentModel(named, on_thread=self.offload.thread), self._veto)
+
+    def staged_copy(
+        self, files: Mapping[str, bytes], *, max_bytes: int, max_files: int
+    ) -> AbstractContextManager[StagedFolder]:
+        """Lay a private copy of a memory folder, which is removed afterwards."""
+        from ltmem_gui.workspace.staging import staged_copy
+
+        return staged_copy(files, max_bytes=max_bytes, max_files=max_files)
+
+    def foreign_lease(self, root: Path) -> ForeignLease | None:
+        """Return the consolidation that Codex runs on this folder at the moment."""
+        from ltmem_gui.sources.codex_memories import running_consolidation
+
+        return running_consolidation(root, self.clock())
+
     def memory_objects(self, root: Path) -> Iterable[MemoryObject]:
         """Read everything git keeps below a memory root."""
         from ltmem_gui.workspace.objects import memory_objects
@@ -263,15 +307,48 @@ class FencedExtractor:
 
     async def extract(self, request: ExtractionInput) -> ExtractionReply:
         """Ask the provider."""
-        proxies = [urlsplit(url).netloc for url in urllib.request.getproxies().values() if "://" in url]
-        with ExitStack() as open_hosts:
-            for host in (self.mark.host, *proxies):
-                open_hosts.enter_context(self._veto.egress(host))
+        with _way_to(self.mark.host, self._veto):
             return await self._inner.extract(request)
 
     async def close(self) -> None:
         """Close the connections."""
         await self._inner.close()
+
+
+class FencedAgentModel:
+    """Open the way to the model's host for the time of each step of the agent, and to nothing else."""
+
+    def __init__(self, inner: AgentModel, veto: Veto) -> None:
+        self._inner = inner
+        self._veto = veto
+
+    @property
+    def mark(self) -> ProviderMark:
+        """Return the provider's mark."""
+        return self._inner.mark
+
+    def opening(self, brief: AgentBrief) -> tuple[AgentMessage, ...]:
+        """Return the messages a run begins with."""
+        return self._inner.opening(brief)
+
+    async def step(self, messages: Sequence[AgentMessage], tools: Sequence[ToolSpec]) -> AgentReply:
+        """Ask the model."""
+        with _way_to(self.mark.host, self._veto):
+            return await self._inner.step(messages, tools)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._inner.close()
+
+
+@contextmanager
+def _way_to(host: str, veto: Veto) -> Iterator[None]:
+    """Allow connections to a host and to the proxies the person set."""
+    proxies = [urlsplit(url).netloc for url in urllib.request.getproxies().values() if "://" in url]
+    with ExitStack() as open_hosts:
+        for allowed in (host, *proxies):
+            open_hosts.enter_context(veto.egress(allowed))
+        yield
 
 
 def _now() -> int:

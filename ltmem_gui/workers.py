@@ -14,25 +14,37 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ltmem_gui.domain.eligibility import assess
 from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.extraction import ExtractionInput
 from ltmem_gui.domain.memory_items import memory_items, render_transcript, transcript_tokens
-from ltmem_gui.domain.redaction.known import collect_known
 from ltmem_gui.domain.rollouts import RolloutRef
 from ltmem_gui.domain.secrets import Redaction
-from ltmem_gui.pipeline.ports import Offload, Redactor, ScannedRollout, ScanRules
-from ltmem_gui.redactor.service import SecretRedactor
+from ltmem_gui.pipeline.ports import Offload, ScannedRollout, ScanRules
 from ltmem_gui.sources.library import load_rollout
+
+if TYPE_CHECKING:
+    from ltmem_gui.domain.redaction import RedactionPolicy
+    from ltmem_gui.redactor.service import SecretRedactor
 
 T = TypeVar("T")
 EngineName = Literal["full", "layer"]
+
+
+@dataclass(frozen=True, slots=True)
+class RedactorChoice:
+    """Which redactor a process is to use; crosses to the workers. No `policy` is the default one."""
+
+    engine: EngineName
+    cache_dir: str = ""
+    policy: RedactionPolicy | None = None
+
 
 PROCESSES = 2
 NICE = 10
@@ -75,6 +87,12 @@ class Workers:
             self._processes = None
             raise InputError("a worker process died", "run it again; if it happens again, report it") from error
 
+    def start(self) -> None:
+        """Start the worker processes where they are wanted from the first call; from any thread."""
+        if self._calls >= CALLS_BEFORE_PROCESSES:
+            for _ in range(PROCESSES):
+                self._pool().submit(os.getpid)
+
     def close(self) -> None:
         """Shut every executor down; threads are waited for, waiting work is dropped.
 
@@ -104,10 +122,9 @@ class Workers:
 class Preparer:
     """Read, judge and redact sessions on the workers; implements the `RolloutPreparer` port."""
 
-    def __init__(self, offload: Offload, engine: EngineName, cache_dir: Callable[[], Path | None]) -> None:
+    def __init__(self, offload: Offload, choice: Callable[[], RedactorChoice]) -> None:
         self._offload = offload
-        self._engine = engine
-        self._cache_dir = cache_dir
+        self._choice = choice
 
     async def scan(self, ref: RolloutRef, rules: ScanRules) -> ScannedRollout:
         """Read one session and judge it."""
@@ -115,8 +132,7 @@ class Preparer:
 
     async def prepare(self, ref: RolloutRef, *, token_limit: int) -> ExtractionInput:
         """Return the redacted, budgeted input of one session."""
-        cache = self._cache_dir()
-        return await self._offload.cpu(prepare_rollout, ref, token_limit, self._engine, str(cache) if cache else "")
+        return await self._offload.cpu(prepare_rollout, ref, token_limit, self._choice())
 
 
 def scan_rollout(ref: RolloutRef, rules: ScanRules) -> ScannedRollout:
@@ -144,10 +160,12 @@ def scan_rollout(ref: RolloutRef, rules: ScanRules) -> ScannedRollout:
     )
 
 
-def prepare_rollout(ref: RolloutRef, token_limit: int, engine: EngineName, cache_dir: str) -> ExtractionInput:
+def prepare_rollout(ref: RolloutRef, token_limit: int, choice: RedactorChoice) -> ExtractionInput:
     """Read, filter, redact, then budget: redaction comes before truncation, so that no secret is cut in half."""
+    from ltmem_gui.domain.redaction.known import collect_known
+
     rollout = load_rollout(ref)
-    redactor = process_redactor(engine, cache_dir)
+    redactor = process_redactor(choice)
     found: Counter[str] = Counter()
     known: set[str] = set()
     items = []
@@ -178,20 +196,25 @@ def prepare_rollout(ref: RolloutRef, token_limit: int, engine: EngineName, cache
     )
 
 
-def redact_text(text: str, known: tuple[str, ...], engine: EngineName, cache_dir: str) -> Redaction:
+def redact_text(text: str, known: tuple[str, ...], choice: RedactorChoice) -> Redaction:
     """Redact one text. Raises `RedactionFailed`."""
-    return process_redactor(engine, cache_dir).redact(text, known=known)
+    return process_redactor(choice).redact(text, known=known)
 
 
-def process_redactor(engine: EngineName, cache_dir: str) -> Redactor:
+def process_redactor(choice: RedactorChoice) -> SecretRedactor:
     """Return this process's redactor; its rules take seconds to compile, so each process builds them once."""
     with _BUILDING:
-        return _redactor(engine, cache_dir)
+        return _redactor(choice)
 
 
 @functools.lru_cache(maxsize=2)
-def _redactor(engine: EngineName, cache_dir: str) -> Redactor:
-    return SecretRedactor(engine=engine, cache_dir=Path(cache_dir) if cache_dir else None)
+def _redactor(choice: RedactorChoice) -> SecretRedactor:
+    # Imported here: a scan reads thousands of sessions and must not wait for rules it never uses.
+    from ltmem_gui.domain.redaction import DEFAULT_POLICY
+    from ltmem_gui.redactor.service import SecretRedactor
+
+    cache = Path(choice.cache_dir) if choice.cache_dir else None
+    return SecretRedactor(engine=choice.engine, cache_dir=cache, policy=choice.policy or DEFAULT_POLICY)
 
 
 def _start_worker() -> None:

@@ -54,7 +54,9 @@ def run(argv: Sequence[str], surfaces: Surfaces, stdin: TextIO, out: TextIO, err
         shared, rest = _global_parser().parse_known_args(argv)
         args = _parser(surfaces).parse_args(rest or ["gui"])
         with closing(surfaces.compose(shared.home)) as adapters:
-            return int(args.run(args, _context(shared, adapters, stdin, out, err)))
+            context = _context(shared, adapters, stdin, out, err)
+            adapters.use_settings(context.settings)
+            return int(args.run(args, context))
     except KnownError as error:
         err.write(f"ltmem-gui: {visible(str(error))}\n")
         return int(error.exit_code)

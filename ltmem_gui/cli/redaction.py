@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, TextIO, cast
 from ltmem_gui.cli.context import Context, Subparsers
 from ltmem_gui.domain.errors import ExitCode, InputError
 from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.domain.redaction.policy import allow_digest
 from ltmem_gui.domain.secrets import SecretFinding
 from ltmem_gui.pipeline.ports import Redactor
 
@@ -29,6 +30,7 @@ def register(commands: Subparsers) -> None:
     form = redact.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the text and the findings as JSON")
     form.add_argument("--jsonl", action="store_true", help='read {"id", "text"} a line, answer with findings a line')
+    form.add_argument("--digest", metavar="SALT", help="print the salted digest of a value, for redaction_allowed")
     redact.add_argument("--engine", choices=("full", "layer"), default="full", help="layer: without kingfisher")
     redact.set_defaults(run=_run_redact)
 
@@ -38,6 +40,10 @@ def register(commands: Subparsers) -> None:
 
 
 def _run_redact(args: argparse.Namespace, context: Context) -> int:
+    if args.digest is not None:
+        value, _ = _decoded(_read(args.file, context.stdin))
+        context.say(allow_digest(args.digest.encode(), value.removesuffix("\n")))
+        return int(ExitCode.DONE)
     redactor = context.adapters.layer_redactor() if args.engine == "layer" else context.adapters.redactor
     text, errors = _decoded(_read(args.file, context.stdin))
     if args.jsonl:

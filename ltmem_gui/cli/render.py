@@ -159,6 +159,8 @@ def describe_receipt(context: Context, receipt: Receipt) -> None:
     context.say(f"Done: operation {receipt.operation_number}, {receipt.operation}, confirmed on the {receipt.surface}")
     for name, count in receipt.counts.items():
         context.say(f"  {count:>6}  {name}")
+    for place, kinds in receipt.redactions.items():
+        context.say(f"  redacted in the {place}: " + ", ".join(f"{count} {kind}" for kind, count in kinds.items()))
     for file in receipt.files:
         verb = "deleted" if file.new_sha256 is None else "added" if file.old_sha256 is None else "changed"
         context.say(f"  {verb:<8} {one_line(file.path)}")

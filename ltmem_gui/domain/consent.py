@@ -82,7 +82,10 @@ class ReceiptFile(_Value):
 
 
 class Receipt(_Value):
-    """What was done: the numbered, kept record of one grant. It never holds memory text."""
+    """What was done: the numbered, kept record of one grant. It never holds memory text.
+
+    `redactions` counts what was taken out, by place (input, output) and kind, never with values.
+    """
 
     operation_number: int
     operation: str
@@ -99,6 +102,7 @@ class Receipt(_Value):
     watermark_before: int | None = None
     watermark_after: int | None = None
     overrides: dict[str, str] = {}
+    redactions: dict[str, dict[str, int]] = {}
 
 
 class ApplyGrant:

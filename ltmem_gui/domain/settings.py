@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ltmem_gui.domain.errors import UsageError
 from ltmem_gui.domain.rollouts import THREAD_SCAN_LIMIT
 
+Texts = Annotated[tuple[str, ...], BeforeValidator(lambda v: v.split(",") if isinstance(v, str) and v else v or ())]
 Days = Annotated[int, Field(ge=0, le=36_500)]
 
 
@@ -42,6 +43,10 @@ class Settings(BaseModel):
     context_window: Annotated[int, Field(ge=0)] = 0  # tokens; 0: unknown
     extract_model: str = ""
     consolidation_model: str = ""
+    redaction_off: Texts = ()  # kinds of secrets that stay; private keys always go
+    redaction_patterns: tuple[str, ...] = ()  # extra regular expressions
+    redaction_salt: str = ""
+    redaction_allowed: Texts = ()  # salted digests of exact values that stay: `ltmem-gui redact --digest SALT`
     provider_url: str = ""  # of an OpenAI-compatible server; empty: the preset's own
     provider_api: Literal["auto", "chat", "responses"] = "auto"
     provider_key_env: str = ""  # the NAME of an environment variable that holds the key; never the key
@@ -59,7 +64,11 @@ class Settings(BaseModel):
             key = _ALIASES.get(key, key)
             if not separator or key not in Settings.model_fields:
                 raise UsageError(f"unknown setting {pair!r}", "known: " + ", ".join(sorted(Settings.model_fields)))
-            values[key] = value.strip()
+            # A pattern may hold commas: each one is given by an option of its own.
+            if key == "redaction_patterns":
+                values[key] = (*values[key], value)
+            else:
+                values[key] = value.strip()
         try:
             return Settings.model_validate(values)
         except ValidationError as error:

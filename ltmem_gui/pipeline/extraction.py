@@ -77,13 +77,13 @@ async def run_extraction(adapters: Adapters, grant: ApplyGrant, *, cancel: Cance
             await run.prune()
             await run.extract_all()
         finally:
-            receipt = await asyncio.shield(_record(call, grant, run.counts, started, adapters.clock()))
+            receipt = await asyncio.shield(_record(call, grant, run, started, adapters.clock()))
     if cancel.cancelled:
         raise Cancelled
     return receipt
 
 
-async def _record(call: StoreCall, grant: ApplyGrant, counts: Counter[str], started: int, finished: int) -> Receipt:
+async def _record(call: StoreCall, grant: ApplyGrant, run: _Run, started: int, finished: int) -> Receipt:
     receipt = Receipt(
         operation_number=0,
         operation=grant.plan.operation,
@@ -94,7 +94,8 @@ async def _record(call: StoreCall, grant: ApplyGrant, counts: Counter[str], star
         surface=grant.approval.surface,
         started_at=started,
         finished_at=finished,
-        counts=dict(sorted(counts.items())),
+        counts=dict(sorted(run.counts.items())),
+        redactions={place: dict(sorted(kinds.items())) for place, kinds in run.redactions.items() if kinds},
     )
     return await call(call.store.record_receipt, receipt)
 
@@ -114,6 +115,7 @@ class _Run:
         self._tokens = 0
         self._hosts = {effect.host for effect in plan.effects_of(SendToModel)}
         self.counts: Counter[str] = Counter()
+        self.redactions: dict[str, Counter[str]] = {"input": Counter(), "output": Counter()}
 
     async def prune(self) -> None:
         """Delete the rows the plan names."""
@@ -180,6 +182,7 @@ class _Run:
             prepared = await self._adapters.preparer.prepare(
                 _ref(job), token_limit=token_limit(self._plan.settings.context_window or None)
             )
+            self.redactions["input"].update(prepared.redactions)
             reply = await self._extractor.extract(prepared)
             self._tokens += (reply.tokens_in or 0) + (reply.tokens_out or 0)
             outcome, note = await self._finish(job, claim, prepared, reply)
@@ -286,15 +289,19 @@ class _Run:
 
     async def _clean(self, reply: StageOneReply, known: tuple[str, ...]) -> StageOneReply:
         """Redact every field of the output, the slug included."""
-        redact = self._adapters.redact_text
         return StageOneReply(
-            raw_memory=(await redact(reply.raw_memory, known)).text,
-            rollout_summary=(await redact(reply.rollout_summary, known)).text,
-            rollout_slug=(await redact(reply.rollout_slug, known)).text,
+            raw_memory=await self._clean_text(reply.raw_memory, known),
+            rollout_summary=await self._clean_text(reply.rollout_summary, known),
+            rollout_slug=await self._clean_text(reply.rollout_slug, known),
         )
 
     async def _clean_inbox(self, lines: tuple[Candidate, ...], known: tuple[str, ...]) -> tuple[Candidate, ...]:
-        return tuple([replace(one, text=(await self._adapters.redact_text(one.text, known)).text) for one in lines])
+        return tuple([replace(line, text=await self._clean_text(line.text, known)) for line in lines])
+
+    async def _clean_text(self, text: str, known: tuple[str, ...]) -> str:
+        redaction = await self._adapters.redact_text(text, known)
+        self.redactions["output"].update(finding.kind for finding in redaction.findings)
+        return redaction.text
 
     async def _failed(self, claim: Claim, error: KnownError, *, group: str = "") -> JobOutcome:
         """Record a failure; a lease that was lost meanwhile has an owner who records instead."""

@@ -12,7 +12,16 @@ from ltmem_gui.domain.findings import Finding
 from ltmem_gui.domain.jobs import JobRecord
 from ltmem_gui.domain.plan import Plan
 from ltmem_gui.domain.rollouts import Rollout, RolloutRef
-from ltmem_gui.pipeline import approval, consolidation, extraction, maintenance, planner, scanning
+from ltmem_gui.pipeline import (
+    agent_run,
+    approval,
+    consolidation,
+    extraction,
+    maintenance,
+    planner,
+    scanning,
+)
+from ltmem_gui.pipeline.agent_run import Applied
 from ltmem_gui.pipeline.ledger import StoreLedger
 from ltmem_gui.pipeline.ports import Adapters, WorkspaceSnapshot
 from ltmem_gui.pipeline.requests import Request, ScanReport
@@ -37,11 +46,13 @@ class Operations:
     async def plan_extract(self, request: Request, *, cancel: CancelToken, listen: Listener) -> Plan:
         """Plan an extraction run; reads, and redacts in memory only."""
         self._adapters.use_home(request.home)
+        self._adapters.use_settings(request.settings)
         return await planner.plan_extract(self._adapters, request, cancel=cancel, listen=listen)
 
     async def plan_consolidate(self, request: Request, *, cancel: CancelToken, listen: Listener) -> Plan:
         """Work out a consolidation in memory; with the built-in provider the plan is the final one."""
         self._adapters.use_home(request.home)
+        self._adapters.use_settings(request.settings)
         return await consolidation.plan_consolidate(self._adapters, request, cancel=cancel, listen=listen)
 
     async def plan_undo(self, request: Request) -> Plan:
@@ -51,6 +62,7 @@ class Operations:
     async def plan_forget(self, request: Request, thread_id: str, *, cancel: CancelToken, listen: Listener) -> Plan:
         """Plan to forget one session."""
         self._adapters.use_home(request.home)
+        self._adapters.use_settings(request.settings)
         return await maintenance.plan_forget(self._adapters, request, thread_id, cancel=cancel, listen=listen)
 
     async def plan_clear(self, request: Request) -> Plan:
@@ -64,6 +76,7 @@ class Operations:
     async def approve(self, plan: Plan, selection: Selection, *, approver: str, surface: Surface) -> ApplyGrant:
         """Turn a person's confirmation into a grant."""
         self._adapters.use_home(Path(plan.home))
+        self._adapters.use_settings(plan.settings)
         return await approval.approve(self._adapters, plan, selection, approver=approver, surface=surface)
 
     async def apply(self, grant: ApplyGrant, *, cancel: CancelToken, listen: Listener) -> Receipt:
@@ -75,7 +88,20 @@ class Operations:
             home = Path(grant.plan.home)
             writer = self._adapters.writer(home, StoreLedger(self._adapters, home, grant))
             return await self._adapters.offload.store(writer.apply, grant)
-        raise RefusedError(f"a plan of kind {grant.plan.kind} cannot be applied yet")
+        raise RefusedError("a plan of kind consolidate comes to a proposal, not to a receipt alone", "use propose")
+
+    async def propose(self, grant: ApplyGrant, *, cancel: CancelToken, listen: Listener) -> Plan:
+        """Carry out a plan of kind `consolidate`: run the agent, and return the plan that remains to be confirmed.
+
+        The plan is `EMPTY` when the agent found nothing to change; that is recorded as a success.
+        """
+        proposal = (await self.consolidate(grant, cancel=cancel, listen=listen)).proposal
+        assert proposal is not None
+        return proposal
+
+    async def consolidate(self, grant: ApplyGrant, *, cancel: CancelToken, listen: Listener) -> Applied:
+        """Do what `propose` does, and return receipt and transcript too."""
+        return await agent_run.run_consolidation(self._adapters, grant, cancel=cancel, listen=listen)
 
     async def jobs(self, home: Path) -> tuple[JobRecord, ...]:
         """Return the queue as stored."""

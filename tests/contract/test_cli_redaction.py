@@ -7,6 +7,7 @@ import io
 import json
 import os
 import subprocess
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
@@ -16,6 +17,7 @@ import pytest
 from ltmem_gui.cli import redaction
 from ltmem_gui.cli.context import Context
 from ltmem_gui.domain.errors import InputError
+from ltmem_gui.domain.redaction.policy import allow_digest, policy_of
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.ports import Adapters, MemoryObject
 from ltmem_gui.redactor.service import SecretRedactor
@@ -219,3 +221,12 @@ def test_a_damaged_repository_is_an_error_not_a_clean_scan(root: Path) -> None:
         path.write_bytes(b"damaged")
     with pytest.raises(InputError):
         list(memory_objects(root))
+
+
+def test_an_allowed_value_stays_by_its_salted_digest() -> None:
+    value = "ghp_Zk3vR8sW1qLm5TxC9bNa2Yd6HfJ0PuE4oKsQ"
+    digest = allow_digest(b"pepper", value)
+    settings = Settings(redaction_salt="pepper", redaction_allowed=(digest,))
+    redactor = SecretRedactor("layer", policy=policy_of(settings, time.perf_counter))
+    assert redactor.redact(f"token: {value}").text == f"token: {value}"
+    assert value not in SecretRedactor("layer").redact(f"token: {value}").text

@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -304,6 +305,10 @@ def test_every_field_of_the_output_is_redacted(bench: Bench, lay: Callable[[int]
     bench.script(leak)
     asyncio.run(_apply(bench))
     with bench.stores.reading(bench.home) as store:
+        (receipt,) = store.receipts()
+    assert sum(receipt.redactions["output"].values()) == 3
+    assert secret not in receipt.model_dump_json()
+    with bench.stores.reading(bench.home) as store:
         (output,) = store.outputs()
     assert secret not in repr(output)
     assert "REDACTED" in output.raw_memory
@@ -435,3 +440,32 @@ def test_a_scan_needs_a_folder(bench: Bench) -> None:
 
 async def _apply(bench: Bench) -> dict[str, int]:
     return (await bench.apply(await bench.plan_extract())).counts
+
+
+def test_redaction_settings_are_bound_into_the_plan(bench: Bench) -> None:
+    write_codex(bench.sessions, [("user", "Always use the ticket ABC-123-SECRET in this repo.")], at=NOW - DAY)
+    settings = Settings(max_rollout_age_days=3_650, redaction_patterns=(r"ABC-\d+-SECRET",))
+
+    async def run() -> None:
+        await bench.apply(await bench.plan_extract(settings=settings))
+
+    asyncio.run(run())
+    with bench.stores.reading(bench.home) as store:
+        (output,) = store.outputs()
+        (receipt,) = store.receipts()
+    assert "ABC-123-SECRET" not in repr(output)
+    assert sum(receipt.redactions["input"].values()) == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"redaction_patterns": ("(a+)+$",)}, "too slow"),
+        ({"redaction_patterns": ("x*",)}, "empty text"),
+        ({"redaction_off": ("private_key",)}, "cannot be switched off"),
+        ({"redaction_off": ("nonsense",)}, "unknown kind"),
+    ],
+)
+def test_redaction_settings_that_would_harm_are_refused(bench: Bench, settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        asyncio.run(bench.plan_extract(settings=Settings(**settings)))

@@ -26,6 +26,10 @@ class NoAdapters:
     """Adapters that nobody asks for anything; tells whether they were closed."""
 
     closed = False
+    settings: Settings | None = None
+
+    def use_settings(self, settings: Settings) -> None:
+        self.settings = settings
 
     def close(self) -> None:
         self.closed = True

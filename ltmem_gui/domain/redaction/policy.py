@@ -11,6 +11,7 @@ from typing import Final
 
 from ltmem_gui.domain.errors import UsageError
 from ltmem_gui.domain.redaction import kinds
+from ltmem_gui.domain.settings import Settings
 
 _TIME_LIMIT: Final = 0.05
 _LONGEST_PATTERN: Final = 1_000
@@ -36,6 +37,16 @@ class RedactionPolicy:
         if self.allowed and allow_digest(self.salt, value) in self.allowed:
             return True
         return any(pattern.fullmatch(value) is not None for pattern in self.allowed_patterns)
+
+
+def policy_of(settings: Settings, clock: Callable[[], float]) -> RedactionPolicy:
+    """Return the policy of a run's settings. Raises `UsageError` for a switch or a pattern that is not accepted."""
+    return RedactionPolicy(
+        off=check_switches(settings.redaction_off),
+        extra=tuple(check_pattern(source, clock) for source in settings.redaction_patterns),
+        salt=settings.redaction_salt.encode(),
+        allowed=frozenset(settings.redaction_allowed),
+    )
 
 
 def allow_digest(salt: bytes, value: str) -> str:
