@@ -240,3 +240,18 @@ def test_threads_and_whole_files_are_laid_out_under_their_unit() -> None:
 def test_the_proposed_text_is_base_with_all_hunks() -> None:
     plan, base = plan_of_files({"n.md": OLD}, {"n.md": NEW})
     assert "".join(new_lines(plan.changes[0], split_lines(base["n.md"].decode()))) == NEW
+
+
+def test_changes_know_how_many_lines_they_add_and_remove() -> None:
+    doc, _ = document("a\nb\nsame\nsame\nsame\nz\n", "A\nsame\nsame\nsame\nz\ny\n")
+    assert [doc.counts_at(row) for row in doc.headers] == [(1, 2), (1, 0)]
+    plan, _ = plan_of_files({"n.md": "a\nb\n"}, {"n.md": "A\nB\n"})
+    review = Review(plan).split("n.md", plan.changes[0].hunks[0].id, (0, 1), (0, 0))
+    split = lay_out(plan.changes[0], review, ["a\n", "b\n"], Look())
+    assert [split.counts_at(row) for row in split.headers] == [(0, 1), (2, 1)]
+
+
+def test_without_the_base_there_are_no_headings() -> None:
+    doc, _ = document("# h\nx\n", "# h\ny\n", base=False)
+    assert doc.headings == ()
+    assert Document([]).headings == ()

@@ -144,6 +144,18 @@ def test_find_is_bounded_and_bad_patterns_are_words() -> None:
     )
 
 
+@pytest.mark.parametrize("text", ["(a+)+b", "(a*)*", "(x|a+)*", "(?:\\w+\\s*)+$", "(a{2,})+", "(a+){3,}"])
+def test_expressions_that_may_never_end_are_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="may never end"):
+        compile_search(text, regex=True, match_case=True)
+    assert compile_search(text, regex=False, match_case=True).search(text)
+
+
+@pytest.mark.parametrize("text", ["(ab)+", "a+b*", "(a\\+)+", "(a|b)*c", "(a+)b", "[+*]+(x)?"])
+def test_usual_expressions_are_searched(text: str) -> None:
+    assert compile_search(text, regex=True, match_case=True).pattern == text
+
+
 # --- tags ---
 
 

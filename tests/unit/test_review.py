@@ -294,6 +294,8 @@ def test_leaving_a_thread_out_leaves_its_section_and_summary_out() -> None:
     assert selection.rejected["rollout_summaries/b.md"] == (WHOLE,)
     assert result_bytes(None, raw, selection) == (RAW_HEAD + section("t1")).encode()
     assert review.left_out == {"t2"}
+    assert "rollout_summaries/b.md" not in review.taken_paths
+    assert {"MEMORY.md", "raw_memories.md", "rollout_summaries/a.md"} <= review.taken_paths
 
 
 def test_all_threads_or_none_are_the_whole_file() -> None:

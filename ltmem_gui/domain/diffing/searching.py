@@ -12,6 +12,8 @@ from ltmem_gui.domain.errors import UsageError
 Side = Literal["old", "new"]
 MAX_PLACES = 10_000
 _MAX_CHARACTERS = 10_000
+# A repeat inside of a repeated group: the common way to an expression that never ends on a harmless line.
+_NESTED_REPEAT = re.compile(r"\((?:[^()\\]|\\.)*(?<!\\)[+*}](?:[^()\\]|\\.)*\)(?:[+*]|\{\d+,\d*\})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,9 @@ class Place:
 
 
 def compile_search(text: str, *, regex: bool, match_case: bool) -> re.Pattern[str]:
-    """Return the pattern to search for. Raises `UsageError` for a bad regular expression."""
+    """Return the pattern to search for. Raises `UsageError` for a bad regular expression or one that may never end."""
+    if regex and _NESTED_REPEAT.search(text):
+        raise UsageError("not searched: a repeat inside of a repeat may never end", "take one of the two repeats out")
     try:
         return re.compile(text if regex else re.escape(text), 0 if match_case else re.IGNORECASE)
     except (re.error, OverflowError, RecursionError) as error:
