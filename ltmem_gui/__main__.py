@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from functools import partial
 
@@ -16,8 +17,18 @@ def main() -> int:
     """Guard this process, run the program and return its exit code."""
     veto = Veto()
     veto.install()
+    handler = logging.StreamHandler()
+    handler.addFilter(_redact_record)
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], format="ltmem-gui: %(message)s")
     compose = partial(bootstrap.compose, veto=veto)
     return run(sys.argv[1:], Surfaces(compose=compose, launch_window=_launch_window))
+
+
+def _redact_record(record: logging.LogRecord) -> bool:
+    # Imported on demand: most runs log nothing, and the rules take a while to load.
+    from ltmem_gui.redactor.logging import RedactingFilter
+
+    return RedactingFilter().filter(record)
 
 
 def _launch_window(options: WindowOptions) -> int:
