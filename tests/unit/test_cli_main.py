@@ -215,3 +215,28 @@ def test_a_plan_and_a_receipt_in_words() -> None:
     ):
         assert words in said
     assert next(group for group, _ in grouped(ALL)) == "leaves this computer"
+
+
+def test_every_command_is_registered(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        call("--help")
+    said = capsys.readouterr().out
+    for command in (
+        "gui",
+        "demo",
+        "scan",
+        "rollout",
+        "preview",
+        "plan",
+        "show",
+        "apply",
+        "cite",
+        "check",
+        "redact",
+        "scan-secrets",
+        "recover",
+        "log",
+        "jobs",
+    ):
+        assert f"\n    {command} " in said or f"\n    {command}\n" in said, command
+    assert "--memory-root DIR" in said
