@@ -86,10 +86,10 @@ def blocks(image: QImage, within: QRect) -> QImage:
     ).convertToFormat(QImage.Format.Format_RGB32)
 
 
-def difference(one: QImage, other: QImage) -> float:
-    """Return the mean difference of two small pictures, 0 to 255 a channel."""
-    left, right = bytes(one.constBits()), bytes(other.constBits())
-    return sum(abs(a - b) for a, b in zip(left, right, strict=True)) / len(left)
+def difference(one: QImage, other: QImage) -> tuple[float, int]:
+    """Return the mean and the largest difference of two small pictures, 0 to 255 a channel."""
+    apart = [abs(a - b) for a, b in zip(bytes(one.constBits()), bytes(other.constBits()), strict=True)]
+    return sum(apart) / len(apart), max(apart)
 
 
 @pytest.mark.parametrize(("scheme", "ratio", "split"), NAMES)
@@ -103,8 +103,9 @@ def test_the_picture_is_the_one_that_was_looked_at(qtbot: QtBot, scheme: Scheme,
     # The right half of the band holds no text in most rows: it tells colours without telling fonts.
     whole = QRect(0, 0, image.width(), image.height())
     within = whole if same_font else QRect(image.width() * 5 // 8, 0, image.width() // 8, image.height())
-    apart = difference(blocks(image, within), blocks(golden, within))
-    assert apart <= (1.5 if same_font else 12.0), f"{apart:.2f} apart"
+    mean, largest = difference(blocks(image, within), blocks(golden, within))
+    assert mean <= (1.5 if same_font else 12.0)
+    assert largest <= 24 or not same_font
 
 
 def test_the_comparison_can_fail(qtbot: QtBot) -> None:
@@ -113,7 +114,7 @@ def test_the_comparison_can_fail(qtbot: QtBot) -> None:
     for view in (light, dark):
         qtbot.addWidget(view)
     whole = QRect(0, 0, one.width(), one.height())
-    assert difference(blocks(one, whole), blocks(other, whole)) > 50
+    assert difference(blocks(one, whole), blocks(other, whole))[0] > 50
 
 
 def main() -> None:

@@ -80,6 +80,17 @@ def test_a_part_of_the_hunks_reverses_by_the_rest(old: str, new: str, chance: ra
     assert apply_hunks(old, taken) == apply_hunks(new, reverted)
 
 
+def test_sliding_never_crosses_another_change() -> None:
+    chance = random.Random(9)
+    for _ in range(1500):
+        old, new = ("".join(chance.choice("ab#") + "\n" for _ in range(chance.randrange(26))) for _ in range(2))
+        hunks = make_hunks("p", old, new)
+        assert apply_hunks(old, hunks) == new
+        for first, second in itertools.pairwise(hunks):
+            assert first.old_start + len(first.old) < second.old_start
+            assert first.new_start + len(first.new) < second.new_start
+
+
 def test_a_missing_file_is_added_and_deleted_in_one_hunk() -> None:
     (added,) = make_hunks("a.md", None, "x\ny\n")
     assert (added.old, added.new) == ((), ("x\n", "y\n"))
