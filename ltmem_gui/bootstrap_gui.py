@@ -51,6 +51,7 @@ def application_options(adapters: Composition, options: WindowOptions) -> Applic
         demo_hint=str(fresh_demo_name()),
         settings=options.settings,
         close=lambda: close_adapters(adapters),
+        prepare=lambda: load_adapters(adapters),
         folders_named=lambda folders: use_home(adapters, folders),
         # A thread that hangs in a system call must not hold the program; work was given back by then.
         closing=lambda: leave_after(EXIT_LIMIT_SECONDS, 0),
@@ -106,6 +107,17 @@ def use_home(adapters: Composition, folders: Folders) -> None:
     """Tell the adapters which data folder the work is for."""
     if folders.home is not None:
         adapters.use_home(folders.home)
+
+
+def load_adapters(adapters: Composition) -> None:
+    """Import and build what a first scan needs, and start the workers; called on a thread after a person's press."""
+    import importlib
+
+    for name in ("llm.builtin.extraction", "llm.builtin.consolidation", "workspace.writer", "store.opening"):
+        importlib.import_module(f"ltmem_gui.{name}")
+    adapters.offload.start()
+    for _ in (adapters.preparer, adapters.rollouts, adapters.workspace, adapters.stores, adapters.owner):
+        continue
 
 
 async def close_adapters(adapters: Composition) -> None:

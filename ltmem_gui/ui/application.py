@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,8 @@ from ltmem_gui.ui.controller import Controller, DemoFactory, WindowParts
 from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models.workbench import Folders
 from ltmem_gui.ui.theme import Scheme, Theme
+
+SWITCH_SECONDS = 0.0005
 
 
 async def _nothing() -> None:
@@ -45,6 +48,7 @@ class ApplicationOptions:
     close: Callable[[], Awaitable[None]] = _nothing
     folders_named: Callable[[Folders], None] | None = None
     closing: Callable[[], object] | None = None
+    prepare: Callable[[], None] = lambda: None
     redact: Callable[[str], str] | None = None
     started: Callable[[Running], None] | None = None
 
@@ -71,6 +75,8 @@ def make_application(argv: list[str]) -> QApplication:
 
 def run(app: QApplication, options: ApplicationOptions) -> int:
     """Show the window and run until it is closed; return the exit code."""
+    # Store and pool threads run Python too: with the usual 5 ms a repaint could wait for several of them in turn.
+    sys.setswitchinterval(SWITCH_SECONDS)
     return bridge.run(app, lambda loop: _live(app, loop, options))
 
 
@@ -119,6 +125,7 @@ def _parts(options: ApplicationOptions, supervisor: Supervisor, theme: Theme, re
         settings=options.settings,
         approver=options.approver,
         demo=options.demo,
+        prepare=options.prepare,
     )
 
 

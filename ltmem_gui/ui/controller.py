@@ -44,7 +44,8 @@ BUSY = "a task is running"
 
 @dataclass(frozen=True)
 class WindowParts:
-    """What the composition root gives the window; `demo` creates the demo's folder when a person asked for it."""
+    """What the composition root gives the window; `demo` creates the demo's folder when a person asked for it;
+    `prepare` runs on a thread before the first work a person asked for."""
 
     operations: Operations
     supervisor: Supervisor
@@ -53,6 +54,7 @@ class WindowParts:
     settings: Settings
     approver: Callable[[], str]
     demo: DemoFactory
+    prepare: Callable[[], None] = lambda: None
 
 
 class Controller(QObject):
@@ -64,12 +66,14 @@ class Controller(QObject):
         self._parts = parts
         self._actions = window.registry
         self._report: ErrorReport | None = None
+        self._phase: RunPhase | None = None
         self.workbench = Workbench(
             parts.operations,
             parts.supervisor,
             settings=parts.settings,
             approver=parts.approver,
             confirm=self._confirm,
+            prepare=parts.prepare,
             parent=self,
         )
         self._bind()
@@ -228,7 +232,9 @@ class Controller(QObject):
         self._teach(folders)
 
     def _on_run_changed(self, state: RunState) -> None:
-        self._update_actions()
+        if state.phase is not self._phase:
+            self._phase = state.phase
+            self._update_actions()
         self.window.run_bar.show_run(state)
 
     def _on_seen_changed(self, seen: Seen) -> None:

@@ -100,7 +100,10 @@ class MainWindow(QMainWindow):
         """Show a count beside a panel's name."""
         title = self.registry.action(f"panel.{name}").text()
         item = self.sidebar.item(PANELS.index(name))
-        item.setText(f"{title}   {number}" if number else title)
+        text = f"{title}   {number}" if number else title
+        if item.text() == text:
+            return
+        item.setText(text)
         item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{title}, {number}" if number else title)
 
     def closeEvent(self, event: QCloseEvent) -> None:

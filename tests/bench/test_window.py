@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +26,7 @@ from ltmem_gui.domain.events import JobStarted
 from ltmem_gui.domain.rollouts import SourceSpec
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.operations import Operations
+from ltmem_gui.ui.application import SWITCH_SECONDS
 from ltmem_gui.ui.bridge import loop as bridge
 from ltmem_gui.ui.bridge.excepthook import BugReporter
 from ltmem_gui.ui.bridge.loop import WindowLoop
@@ -37,6 +39,7 @@ from ltmem_gui.ui.models.job_table import JobTableModel
 from ltmem_gui.ui.models.run_state import RunPhase
 from ltmem_gui.ui.models.workbench import Folders
 from ltmem_gui.ui.theme import Theme
+from ltmem_gui.workers import Workers
 from tests.gui.builders import NOW, scanned
 from tests.helpers.sessions import write_codex
 
@@ -132,6 +135,7 @@ async def run_once(loop: WindowLoop, adapters: Composition, top: Path, name: str
         settings=Settings(max_rollouts_per_run=ROLLOUTS),
         approver=lambda: "bench",
         demo=lambda folder: bootstrap_gui.lay_demo_folder(adapters, folder),
+        prepare=lambda: bootstrap_gui.load_adapters(adapters) if isinstance(adapters.offload, Workers) else None,
     )
     controller = Controller(window, parts)
     window.show()
@@ -178,7 +182,12 @@ def test_the_loop_is_never_held_for_long(qapp: QApplication, tmp_path: Path, kin
     async def main(loop: WindowLoop) -> tuple[float, float, float]:
         return await run_once(loop, made, tmp_path, kind)
 
-    idle, scan, run = bridge.run(qapp, main)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_SECONDS)
+    try:
+        idle, scan, run = bridge.run(qapp, main)
+    finally:
+        sys.setswitchinterval(interval)
     limit = max(16.0, 1.5 * idle)
     print(f"\n{kind}: idle {idle:.1f} ms, scan {scan:.1f} ms, run of {ROLLOUTS} {run:.1f} ms (limit {limit:.1f} ms)")
     if kind == "processes":

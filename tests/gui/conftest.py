@@ -82,7 +82,10 @@ def harness(qapp: QApplication) -> Iterator[LoopHarness]:
         loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
     loop.run_until_complete(loop.shutdown_asyncgens())
     asyncio.set_event_loop(None)
+    executor = loop._executor
     loop.close()
+    if executor is not None:
+        executor.shutdown(wait=True)
     assert not names, f"tasks left behind: {names}"
 
 

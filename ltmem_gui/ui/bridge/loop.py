@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import math
+import time
 from collections import deque
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -35,6 +36,7 @@ else:
 T = TypeVar("T")
 
 WAITING_THREADS = 4
+SLICE_SECONDS = 0.004
 
 
 class WindowLoop(_QtLoop):
@@ -163,12 +165,15 @@ class _ReadyQueue(QObject):
         del event
         self._disarm()
         try:
+            until = time.perf_counter() + SLICE_SECONDS
             for _ in range(len(self._handles)):
                 if not self._handles:
                     break
                 handle = self._handles.popleft()
                 if not handle.cancelled():
                     handle._run()
+                if time.perf_counter() > until:
+                    break  # the rest comes in the next turn: input and painting are not kept waiting
         except (SystemExit, KeyboardInterrupt) as error:
             self._interrupted(error)
         finally:

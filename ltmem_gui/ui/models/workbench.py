@@ -97,6 +97,7 @@ class Workbench(QObject):
         settings: Settings,
         approver: Callable[[], str],
         confirm: Confirm,
+        prepare: Callable[[], None] = lambda: None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -109,6 +110,7 @@ class Workbench(QObject):
         self.plan: Plan | None = None
         self._approver = approver
         self._confirm = confirm
+        self._prepare: Callable[[], None] | None = prepare
         self._cancel = CancelToken()
         self._events = AppEvents(self)
         self._events.events_arrived.connect(self._on_events_arrived)
@@ -187,6 +189,7 @@ class Workbench(QObject):
     async def _guarded(self, work: Awaitable[None]) -> None:
         """Leave the button in a true state however the work ends."""
         try:
+            await self._be_ready()
             await work
         except (Cancelled, asyncio.CancelledError):
             # A plan that was made stays where it is: only the step was given up.
@@ -199,6 +202,12 @@ class Workbench(QObject):
             raise
         finally:
             self._events.flush()
+
+    async def _be_ready(self) -> None:
+        """Load what the first press needs, on a thread: imports would hold the window for a third of a second."""
+        prepare, self._prepare = self._prepare, None
+        if prepare is not None:
+            await asyncio.to_thread(prepare)
 
     async def _scan(self) -> None:
         self._to(RunPhase.SCANNING)
@@ -290,9 +299,11 @@ class Workbench(QObject):
         root = self.folders.memory_root
         if root is None:
             raise UsageError("no memory folder was named", "name one under Folders")
+        await self._be_ready()
         self._see(snapshot=await self.operations.read_folder(root))
 
     async def _read_receipts(self) -> None:
+        await self._be_ready()
         await self._read_store()
 
     # telling

@@ -95,6 +95,7 @@ class RunBar(QFrame):
         self._actions = actions
         self._estimate = ""
         self._state = RunState()
+        self._look: tuple[object, ...] = ()
         self.run = QToolButton()
         self.run.setObjectName("run.button")
         self.run.setProperty("role", "button")
@@ -110,7 +111,7 @@ class RunBar(QFrame):
         self.run.setMenu(menu)
         self.scan = _flat(actions, "run.scan")
         self.cancel = _flat(actions, "run.cancel")
-        self._text = ElidedLabel(role="muted")
+        self._text = ElidedLabel(role="muted", fills=True)
         self._text.setObjectName("run.text")
         self._progress = QProgressBar()
         self._progress.setObjectName("run.progress")
@@ -138,15 +139,19 @@ class RunBar(QFrame):
         """Change text, icon and accessible name together."""
         self._state = state
         action = self._actions.action("run.start")
-        action.setText(state.button)
-        action.setIconText(state.button)
-        token = "accent_text" if action.isEnabled() else "disabled"
-        self.run.setIcon(self._theme.icon(state.icon, token))
-        self.run.setAccessibleName(state.button)
+        look = (state.button, state.icon, action.isEnabled(), self._theme.scheme)
+        if look != self._look:  # a changed button lays the whole bar out anew
+            self._look = look
+            action.setText(state.button)
+            action.setIconText(state.button)
+            token = "accent_text" if action.isEnabled() else "disabled"
+            self.run.setIcon(self._theme.icon(state.icon, token))
+            self.run.setAccessibleName(state.button)
         self.cancel.setVisible(state.busy)
         self.scan.setVisible(not state.busy)
         self._progress.setVisible(state.busy and state.phase is not RunPhase.CONFIRMING)
-        self._progress.setRange(0, state.total)
+        if self._progress.maximum() != state.total:
+            self._progress.setRange(0, state.total)
         self._progress.setValue(state.done)
         self._text.set_text(self._words(state))
 

@@ -54,7 +54,10 @@ class ChipRow(QWidget):
         """Show how many each chip stands for."""
         for id_, button in self._buttons.items():
             chip, number = self._chips[id_], counts.get(id_, 0)
-            button.setText(f"{chip.sign} {chip.title} {number}".strip())
+            text = f"{chip.sign} {chip.title} {number}".strip()
+            if button.text() == text:
+                continue
+            button.setText(text)
             button.setAccessibleName(f"Filter: {chip.title}, {number} rows")
 
     def clear(self) -> None:

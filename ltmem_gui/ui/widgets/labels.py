@@ -49,7 +49,10 @@ def set_role(widget: QWidget, name: str, value: str) -> None:
 
 
 class ElidedLabel(QLabel):
-    """A label of one line that cuts its text to the room there is; the whole text is in the tooltip."""
+    """A label of one line that cuts its text to the room there is; the whole text is in the tooltip.
+
+    One that `fills` takes what is left and ignores the length of its text.
+    """
 
     def __init__(
         self,
@@ -57,15 +60,18 @@ class ElidedLabel(QLabel):
         mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
         *,
         role: str = "",
+        fills: bool = False,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._mode = mode
         self._full = ""
+        self._fills = fills
         self.setTextFormat(Qt.TextFormat.PlainText)
         if role:
             self.setProperty("role", role)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        horizontal = QSizePolicy.Policy.Ignored if fills else QSizePolicy.Policy.Preferred
+        self.setSizePolicy(horizontal, QSizePolicy.Policy.Fixed)
         self.set_text(text)
 
     @property
@@ -75,14 +81,25 @@ class ElidedLabel(QLabel):
 
     def set_text(self, text: str) -> None:
         """Show a text."""
+        if text == self._full:
+            return
         self._full = text
-        self.setText(text)
         self.setAccessibleName(text)
         self._update_tooltip()
-        self.updateGeometry()
+        if self._fills:
+            self.update()  # its place does not depend on its text: nothing is laid out anew
+        else:
+            self.updateGeometry()
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        metrics = self.fontMetrics()
+        margins = self.contentsMargins()
+        width = metrics.horizontalAdvance(self._full) + margins.left() + margins.right() + 2
+        return QSize(width, metrics.height() + margins.top() + margins.bottom() + 2)
 
     def minimumSizeHint(self) -> QSize:
-        size = super().minimumSizeHint()
+        size = self.sizeHint()
         return QSize(min(size.width(), self.fontMetrics().averageCharWidth() * 4), size.height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
