@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         Redactor,
         RolloutPreparer,
         RolloutSource,
+        SplittingExtractor,
         StagedFolder,
         StoreOpener,
         UndoSource,
@@ -223,7 +224,7 @@ class Composition:
         named = provider_of(provider, settings, settings.extract_model)
         return self._once(
             f"extractor {named}",
-            lambda: FencedExtractor(OpenAIExtractor(named, on_thread=self.offload.thread), self._veto),
+            lambda: FencedSplitter(OpenAIExtractor(named, on_thread=self.offload.thread), self._veto),
         )
 
     def agent_model(self, provider: str, settings: Settings) -> AgentModel:
@@ -313,6 +314,19 @@ class FencedExtractor:
     async def close(self) -> None:
         """Close the connections."""
         await self._inner.close()
+
+
+class FencedSplitter(FencedExtractor):
+    """The same for a provider that can extract a rollout in parts."""
+
+    def __init__(self, inner: SplittingExtractor, veto: Veto) -> None:
+        super().__init__(inner, veto)
+        self._splitter = inner
+
+    async def extract_split(self, request: ExtractionInput, part_tokens: int) -> ExtractionReply:
+        """Ask the provider for each part, and to merge them."""
+        with _way_to(self.mark.host, self._veto):
+            return await self._splitter.extract_split(request, part_tokens)
 
 
 class FencedAgentModel:

@@ -9,11 +9,14 @@ import json
 from pathlib import Path
 
 from ltmem_gui.cli.context import Context, Subparsers
+from ltmem_gui.cli.queue import add_queue_plans
 from ltmem_gui.cli.render import describe_plan, describe_receipt
+from ltmem_gui.domain.agent import AgentStep
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import Receipt, Selection
 from ltmem_gui.domain.errors import ExitCode, InputError, StalePlan, UsageError, WrongDigest
-from ltmem_gui.domain.events import ignore
+from ltmem_gui.domain.events import Event, ignore
+from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.plan import Plan, PlanState, load_plan
 from ltmem_gui.domain.review import from_flags
 from ltmem_gui.pipeline.operations import Operations
@@ -25,7 +28,8 @@ MAX_PLAN_BYTES = 512 * 1024 * 1024
 def register(commands: Subparsers) -> None:
     """Add the commands that make, show and apply plans."""
     plan = commands.add_parser("plan", help="work out what would happen; writes nothing, takes no lock")
-    kinds = plan.add_subparsers(dest="kind", required=True, metavar="extract|consolidate|undo|forget|clear")
+    kinds = plan.add_subparsers(dest="kind", required=True, metavar="KIND")
+    add_queue_plans(kinds)
     extract = kinds.add_parser("extract", help="which rollouts would be extracted, and what would leave this computer")
     consolidate = kinds.add_parser("consolidate", help="what the memory folder would become")
     for parser in (extract, consolidate):
@@ -41,6 +45,7 @@ def register(commands: Subparsers) -> None:
     consolidate.add_argument(
         "--edit", action="append", default=[], metavar="THREAD=FILE", help="replace this thread's raw memory"
     )
+    consolidate.add_argument("--note", default="", help="a remark for a model that proposes anew")
     consolidate.set_defaults(run=_run_plan_consolidate)
     undo = kinds.add_parser("undo", help="take the last apply back, within 24 hours")
     forget = kinds.add_parser("forget", help="forget one session: rows, files, citations, git objects")
@@ -62,7 +67,7 @@ def register(commands: Subparsers) -> None:
     apply.add_argument("--reject", action="append", default=[], metavar="FILE:HUNK")
     apply.add_argument("--rest", choices=("accept", "reject"), help="what becomes of the hunks not named")
     apply.add_argument("--override", action="append", default=[], metavar="ID=REASON", help="pass a blocking finding")
-    apply.add_argument("--json", action="store_true", help="print the receipt as JSON")
+    apply.add_argument("--json", action="store_true", help="print the receipt as JSON; for an agent, its proposal")
     apply.set_defaults(run=_run_apply)
 
 
@@ -108,6 +113,7 @@ def _request(args: argparse.Namespace, context: Context) -> Request:
         exclude=frozenset(getattr(args, "exclude", ())),
         lift=frozenset(getattr(args, "lift", ())),
         edits=dict(_edit(text) for text in getattr(args, "edit", ())),
+        note=getattr(args, "note", ""),
     )
 
 
@@ -145,6 +151,8 @@ def _run_apply(args: argparse.Namespace, context: Context) -> int:
     _require_same_place("--home", context.home, plan.home)
     _require_same_place("--memory-root", context.memory_root, plan.memory_root)
     selection = _selection(args, plan)
+    if plan.kind == "consolidate":
+        return _print_plan(args, context, asyncio.run(_approve_and_propose(context, plan, selection)))
     receipt = asyncio.run(_approve_and_apply(context, plan, selection))
     if args.json:
         context.print_json(receipt.model_dump(mode="json"))
@@ -157,6 +165,19 @@ async def _approve_and_apply(context: Context, plan: Plan, selection: Selection)
     operations = Operations(context.adapters)
     grant = await operations.approve(plan, selection, approver=getpass.getuser(), surface="command line")
     return await operations.apply(grant, cancel=CancelToken(), listen=ignore)
+
+
+async def _approve_and_propose(context: Context, plan: Plan, selection: Selection) -> Plan:
+    """Run the agent that a plan of kind `consolidate` names; its steps are told beside the result."""
+    operations = Operations(context.adapters)
+
+    def tell(event: Event) -> None:
+        if isinstance(event, AgentStep):
+            did = ", ".join(f"{action.tool} {action.path} ({action.outcome})" for action in event.actions)
+            context.warn(f"step {event.number}: {did or one_line(event.said, 120) or 'done'}")
+
+    grant = await operations.approve(plan, selection, approver=getpass.getuser(), surface="command line")
+    return await operations.propose(grant, cancel=CancelToken(), listen=tell)
 
 
 def _selection(args: argparse.Namespace, plan: Plan) -> Selection:

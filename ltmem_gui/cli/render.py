@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import singledispatch
 
 from ltmem_gui.cli.context import Context
@@ -14,10 +14,12 @@ from ltmem_gui.domain.effects import (
     DeleteFile,
     Effect,
     EnsureLayout,
+    InboxDecision,
     PruneOutputs,
     ResetBaseline,
     SendToModel,
     StartAgent,
+    StoreInboxDecisions,
     StoreOutputs,
     UpdateJobs,
     WriteFile,
@@ -44,7 +46,13 @@ def _(effect: SendToModel) -> str:
 
 @describe_effect.register
 def _(effect: StartAgent) -> str:
-    return f"a consolidation agent on {effect.provider} {effect.model}, fenced into a staged copy, no shell"
+    fence = effect.constraints
+    limits = f"at most {fence.max_steps} steps, {fence.max_tokens} tokens, {fence.max_seconds} s"
+    told = f"; told: {one_line(effect.note, 200)}" if effect.note else ""
+    return (
+        f"a consolidation agent ({effect.mode}) on {effect.provider} {effect.model}, fenced into a staged copy of "
+        f"{fence.cwd}: no shell, network {fence.network}, approvals {fence.approval_policy}, {limits}{told}"
+    )
 
 
 @describe_effect.register
@@ -76,14 +84,42 @@ def _(effect: ClaimJobs) -> str:
 
 @describe_effect.register
 def _(effect: StoreOutputs) -> str:
+    if effect.edited and not effect.count:
+        return "; ".join(_row_change(change) for change in effect.edited)
     return f"store at most {effect.count} extracted memories, redacted"
 
 
 @describe_effect.register
 def _(effect: UpdateJobs) -> str:
+    if effect.scope == "global" and effect.watermark is None:
+        return effect.action
     if effect.scope == "global":
         return f"record {effect.count} selected memories and the watermark {effect.watermark}"
+    if effect.jobs:
+        return f"{effect.action}: {_names([mark.thread_id for mark in effect.jobs])}"
     return f"{effect.action} of {effect.count} jobs"
+
+
+@describe_effect.register
+def _(effect: StoreInboxDecisions) -> str:
+    return "\n      ".join(_decision(decision) for decision in effect.decisions) or f"{effect.count} inbox decisions"
+
+
+def _decision(decision: InboxDecision) -> str:
+    words = f" as “{one_line(decision.text, 200)}”" if decision.decision == "reword" else ""
+    return f"{decision.decision} inbox line {decision.line_id}: “{one_line(decision.quote, 200)}”{words}"
+
+
+def _row_change(change: Mapping[str, str]) -> str:
+    thread = one_line(change["thread_id"])
+    if "raw_memory" in change:
+        return f"replace the memory of {thread}"
+    return f"leave {thread} out of the memory" if change["excluded"] else f"take {thread} in again"
+
+
+def _names(threads: list[str]) -> str:
+    shown = ", ".join(one_line(thread) for thread in threads[:MAX_NAMED])
+    return shown if len(threads) <= MAX_NAMED else f"{shown} and {len(threads) - MAX_NAMED} more"
 
 
 @describe_effect.register

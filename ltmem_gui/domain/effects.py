@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ltmem_gui.domain.jobs import JobStatus
+
 HOUSEKEEPING = ("scan_index.sqlite", "window.json", "ltmem.log", "redactor_cache/")
 
 
@@ -17,7 +19,8 @@ class PlannedJob(_Effect):
     """One rollout of an extraction plan, with the fingerprint that tells whether it changed since.
 
     `size` in bytes; `source_updated_at` in Unix seconds; token counts estimated as bytes / 4. `root` and `copied_from`
-    tell what the session may have taken over from another one (see `RolloutRef`).
+    tell what the session may have taken over from another one (see `RolloutRef`). `split` is the size in tokens of the
+    parts it is extracted in; 0: whole.
     """
 
     thread_id: str
@@ -34,6 +37,14 @@ class PlannedJob(_Effect):
     tokens: int = 0
     tokens_sent: int = 0
     redactions: dict[str, int] = {}
+    split: int = 0
+
+
+class JobMark(_Effect):
+    """A job row as a person saw it; it is changed only while it still is in this status."""
+
+    thread_id: str
+    status: JobStatus
 
 
 class CreateDataFolder(_Effect):
@@ -54,13 +65,17 @@ class ClaimJobs(_Effect):
 
 
 class UpdateJobs(_Effect):
-    """Change job rows: of `scope` "stage1" (`count` of them) or of the one global job (with the new watermark)."""
+    """Change job rows: of `scope` "stage1" (`count` of them) or of the one global job (with the new watermark).
+
+    `jobs` names the rows that a person's `action` (retry, hold, release) is for.
+    """
 
     type: Literal["UpdateJobs"] = "UpdateJobs"
     scope: Literal["stage1", "global"]
     count: int = 0
     watermark: int | None = None
     action: str = "record outcome"
+    jobs: tuple[JobMark, ...] = ()
 
 
 class StoreOutputs(_Effect):
@@ -86,21 +101,44 @@ class CreditUsage(_Effect):
     credits: tuple[dict[str, str], ...]
 
 
+class VerdictMark(_Effect):
+    """One verdict that is part of a plan (an import); see `domain/verdicts.py`. `at` in Unix seconds."""
+
+    at: int
+    item: str
+    verdict: str
+    note: str = ""
+    binding: str = ""
+    thread_ids: tuple[str, ...] = ()
+
+
 class StoreVerdicts(_Effect):
-    """Append the verdicts of one audit sitting."""
+    """Append the verdicts of one audit sitting, or exactly the `records` that are listed."""
 
     type: Literal["StoreVerdicts"] = "StoreVerdicts"
     rater: str
     frame: str
     table: str = "verdicts"
+    records: tuple[VerdictMark, ...] = ()
+
+
+class InboxDecision(_Effect):
+    """What a person decided about one inbox line: `quote` is the line as it was shown, `text` what to keep instead."""
+
+    line_id: int
+    thread_id: str
+    decision: Literal["take", "reword", "drop"]
+    quote: str
+    text: str = ""
 
 
 class StoreInboxDecisions(_Effect):
-    """Append what a person decided about inbox lines."""
+    """Append what a person decided about inbox lines; what is taken is added to the memory of its thread."""
 
     type: Literal["StoreInboxDecisions"] = "StoreInboxDecisions"
     count: int
     table: str = "inbox"
+    decisions: tuple[InboxDecision, ...] = ()
 
 
 class SendToModel(_Effect):
@@ -137,12 +175,18 @@ class AgentConstraints(_Effect):
 
 
 class StartAgent(_Effect):
-    """Start the consolidation agent in a staged copy."""
+    """Start the consolidation agent in a staged copy.
+
+    `note` is the person's remark to this run, `refused` the changes they turned down: both go to the model as data.
+    """
 
     type: Literal["StartAgent"] = "StartAgent"
     provider: str
     model: str
     constraints: AgentConstraints
+    mode: Literal["INIT", "INCREMENTAL"] = "INCREMENTAL"
+    note: str = ""
+    refused: tuple[str, ...] = ()
 
 
 class EnsureLayout(_Effect):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ltmem_gui.domain.agent import AgentStep
+
 
 @dataclass(frozen=True, slots=True)
 class ScanProgressed:
@@ -50,7 +52,7 @@ class StepReached:
     detail: str = ""
 
 
-Event = ScanProgressed | JobStarted | JobFinished | RunProgressed | StepReached
+Event = ScanProgressed | JobStarted | JobFinished | RunProgressed | StepReached | AgentStep
 Listener = Callable[[Event], None]
 
 

@@ -9,10 +9,12 @@ from datetime import UTC, datetime
 import jinja2
 
 from ltmem_gui.assets import prompts_dir
+from ltmem_gui.domain.agent import AgentBrief
 from ltmem_gui.domain.extraction import SELF_QUESTION, ExtractionInput
 from ltmem_gui.domain.hazards import one_line, visible
 from ltmem_gui.llm.schema import stage_one_schema_text
 
+MAX_STATUS_LINES = 400
 _FENCE_RUN = re.compile(r"^[ \t]*(`{3,})", re.MULTILINE)
 
 
@@ -66,6 +68,33 @@ class Prompts:
         shown = [visible(part).strip() for part in parts]
         fence = fence_for("\n".join(shown))
         return self.render("stage_one_merge.md.j2", self_question=SELF_QUESTION, parts=shown, fence=fence)
+
+    def consolidation_system(self, brief: AgentBrief) -> str:
+        """Return the instructions of Phase 2."""
+        return self.render(
+            "consolidation_system.md.j2",
+            self_question=SELF_QUESTION,
+            mode=brief.mode,
+            diff_file=brief.diff_file,
+            max_steps=brief.max_steps,
+            extensions=tuple(one_line(name, 100) for name in brief.extensions),
+        )
+
+    def consolidation_input(self, brief: AgentBrief) -> str:
+        """Return the task of a run; what other people wrote stands in fences."""
+        status = [visible(line) for line in brief.status[:MAX_STATUS_LINES]]
+        refused = [visible(text).rstrip("\n") for text in brief.refused]
+        note = visible(brief.note).strip()
+        return self.render(
+            "consolidation_input.md.j2",
+            mode=brief.mode,
+            diff_file=brief.diff_file,
+            status=status,
+            left_out=max(len(brief.status) - len(status), 0),
+            refused=refused,
+            note=note,
+            fence=fence_for("\n".join((*status, *refused, note))),
+        )
 
 
 def fence_for(text: str) -> str:

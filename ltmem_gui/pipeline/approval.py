@@ -46,6 +46,8 @@ async def approve(
     if plan.state is not PlanState.APPLYABLE:
         raise RefusedError(f"the plan is {plan.state.value}", "make a new plan")
     await _refuse_applied(adapters, plan)
+    if plan.kind == "consolidate":
+        await _require_inputs(adapters, plan, selection)
     if plan.kind == "apply":
         blocking = [f for f in await check(adapters, plan, selection) if f.severity is Severity.BLOCKING]
         open_ones = [finding for finding in blocking if not selection.overrides.get(finding.id, "").strip()]
@@ -69,11 +71,24 @@ async def approve(
     return mint(plan, selection, approval, adapters.clock)
 
 
+async def _require_inputs(adapters: Adapters, plan: Plan, selection: Selection) -> None:
+    """Refuse a part of the inputs: a thread is left out with its row, and then the plan is another."""
+    if selection.edited or any(selection.rejected.values()):
+        raise RefusedError(
+            "the inputs of an agent are taken as the plan has them",
+            "leave a thread out or edit its row, and plan again",
+        )
+    require_unmoved(plan, await adapters.offload.store(adapters.workspace.read, Path(plan.memory_root)))
+
+
 async def check(adapters: Adapters, plan: Plan, selection: Selection) -> tuple[Finding, ...]:
     """Apply the selection to a copy of the folder in memory and validate the result, hunks a person edited included.
 
-    Raises `WorkspaceMoved` when the folder is not the one the plan was made from.
+    Raises `WorkspaceMoved` when the folder is not the one the plan was made from. A plan without a folder changes rows
+    alone: what it found is in itself.
     """
+    if plan.base is None:
+        return plan.findings
     snapshot = await adapters.offload.store(adapters.workspace.read, Path(plan.memory_root))
     require_unmoved(plan, snapshot)
     before = {path: file.data for path, file in snapshot.files.items()}

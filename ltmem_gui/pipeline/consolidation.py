@@ -20,8 +20,12 @@ from ltmem_gui.domain.extraction import StageOneOutput
 from ltmem_gui.domain.findings import Finding, Severity
 from ltmem_gui.domain.jobs import GLOBAL_KIND
 from ltmem_gui.domain.plan import Plan, PlanState, ProviderMark, SelectedRow, Skip
+from ltmem_gui.domain.providers import BUILTIN
+from ltmem_gui.domain.refusals import RefusedHunk
 from ltmem_gui.domain.selection import select
 from ltmem_gui.domain.watermark import advance
+from ltmem_gui.pipeline.beside_codex import require_no_other, strangers
+from ltmem_gui.pipeline.extensions import foreign_notes, has_extensions, with_seed
 from ltmem_gui.pipeline.folder_changes import file_changes, folder_effects
 from ltmem_gui.pipeline.input_review import review_inputs
 from ltmem_gui.pipeline.ports import Adapters, ConsolidationRequest, WorkspaceSnapshot
@@ -29,6 +33,7 @@ from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.pipeline.sessions import open_store
 
 NOTES_PREFIX = "extensions/ad_hoc/notes/"
+NOTHING_EXTRACTED = "nothing was extracted yet, and the folder holds no artifacts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,7 @@ class Staged:
     watermark: int
     skipped: tuple[Skip, ...]
     row_effects: tuple[StoreOutputs, ...]
-    refused: tuple[str, ...]
+    refused: tuple[RefusedHunk, ...]
     notices: tuple[str, ...]
 
 
@@ -53,16 +58,33 @@ async def plan_consolidate(adapters: Adapters, request: Request, *, cancel: Canc
 
     Raises `UsageError` without a memory folder, `InputError` for one that cannot be used.
     """
-    if request.provider != "builtin":
-        raise UsageError(f"provider {request.provider!r} cannot consolidate yet", "use --provider builtin")
+    mark = adapters.extractor(BUILTIN, request.settings).mark
     staged = await stage(adapters, request, listen)
-    if _nothing_to_consolidate(staged):
-        return _empty(adapters, request, staged, "nothing was extracted yet, and the folder holds no artifacts")
+    if nothing_to_consolidate(staged):
+        return empty_plan(adapters, request, staged, mark, NOTHING_EXTRACTED)
     cancel.check()
     listen(StepReached("consolidating", f"{len(staged.rows)} memories, built-in rules"))
     before = {path: file.data for path, file in staged.snapshot.files.items()}
     result, notes, redacted = await _consolidate(adapters, staged, before)
     cancel.check()
+    if has_extensions(result):
+        result = with_seed(result)
+    return await propose(adapters, request, staged, result, mark=mark, notes=notes, redacted=redacted, listen=listen)
+
+
+async def propose(
+    adapters: Adapters,
+    request: Request,
+    staged: Staged,
+    result: Mapping[str, bytes],
+    *,
+    mark: ProviderMark,
+    notes: tuple[str, ...],
+    redacted: tuple[Finding, ...],
+    listen: Listener,
+) -> Plan:
+    """Validate a result and seal the plan of kind `apply` that leads to it; `EMPTY` when there is no change."""
+    before = {path: file.data for path, file in staged.snapshot.files.items()}
     listen(StepReached("validating"))
     findings = await adapters.offload.cpu(
         partial(
@@ -82,7 +104,7 @@ async def plan_consolidate(adapters: Adapters, request: Request, *, cancel: Canc
         and not drift
         and not staged.row_effects
     ):
-        return _empty(adapters, request, staged, "no change against the baseline")
+        return empty_plan(adapters, request, staged, mark, "no change against the baseline", *notes)
     return Plan(
         kind="apply",
         operation="consolidate",
@@ -91,7 +113,7 @@ async def plan_consolidate(adapters: Adapters, request: Request, *, cancel: Canc
         state=PlanState.APPLYABLE,
         home=str(request.home),
         memory_root=staged.snapshot.root,
-        provider=_builtin_mark(adapters, request),
+        provider=mark,
         settings=request.settings,
         base=staged.snapshot.mark(),
         effects=(
@@ -100,7 +122,7 @@ async def plan_consolidate(adapters: Adapters, request: Request, *, cancel: Canc
             UpdateJobs(scope="global", count=len(staged.rows), watermark=staged.watermark),
         ),
         changes=changes,
-        rows=tuple(SelectedRow(thread_id=r.thread_id, source_updated_at=r.source_updated_at) for r in staged.rows),
+        rows=selected_rows(staged),
         findings=(*findings, *redacted),
         skipped=staged.skipped,
         drift=tuple(f"{change.status} {change.path}" for change in drift) if staged.snapshot.baseline else (),
@@ -109,12 +131,18 @@ async def plan_consolidate(adapters: Adapters, request: Request, *, cancel: Canc
     ).sealed()
 
 
+def selected_rows(staged: Staged) -> tuple[SelectedRow, ...]:
+    """Return the selection as plans bind it."""
+    return tuple(SelectedRow(thread_id=r.thread_id, source_updated_at=r.source_updated_at) for r in staged.rows)
+
+
 async def stage(adapters: Adapters, request: Request, listen: Listener) -> Staged:
     """Read the memory folder and the rows, select, render the inputs and prune, all in memory."""
     if request.memory_root is None:
         raise UsageError("no memory folder was named", "give --memory-root DIR")
     listen(StepReached("reading", str(request.memory_root)))
     snapshot = await adapters.offload.store(adapters.workspace.read, request.memory_root)
+    await adapters.offload.store(require_no_other, adapters, request.memory_root)
     async with open_store(adapters, request.home, writing=False) as call:
         outputs = await call(call.store.outputs)
         excluded = dict(await call(call.store.excluded))
@@ -151,8 +179,8 @@ async def stage(adapters: Adapters, request: Request, listen: Listener) -> Stage
         ),
         skipped=_skipped(outputs, rows, reviewed.left_out),
         row_effects=reviewed.effects,
-        refused=tuple("".join(hunk.new) for hunk in refused),
-        notices=notices,
+        refused=refused,
+        notices=(*notices, *strangers(snapshot, (output.thread_id for output in outputs))),
     )
 
 
@@ -168,7 +196,7 @@ def _skipped(
     return tuple(Skip(id=thread, reasons=(reason,)) for thread, reason in sorted(reasons.items()))
 
 
-def _nothing_to_consolidate(staged: Staged) -> bool:
+def nothing_to_consolidate(staged: Staged) -> bool:
     """Tell whether there are no inputs and no artifacts (design §5.6), or no row was ever stored."""
     return not staged.rows and (not staged.all_threads or not is_own_folder(staged.snapshot))
 
@@ -186,7 +214,7 @@ async def _consolidate(
         inputs=staged.inputs,
         existing={path: data for path, data in staged.files.items() if path not in staged.inputs},
         notes={path: data for path, data in before.items() if path.startswith(NOTES_PREFIX)},
-        refused=staged.refused,
+        refused=tuple("".join(hunk.new) for hunk in staged.refused),
         now=adapters.clock(),
     )
     proposal = await adapters.offload.cpu(adapters.consolidate, request)
@@ -196,11 +224,11 @@ async def _consolidate(
             result.pop(path, None)
         else:
             result[path] = data
-    result, findings = await _redact(adapters, result, before)
-    return result, proposal.notes, findings
+    result, findings = await redact_files(adapters, result, before)
+    return result, (*proposal.notes, *foreign_notes(before)), findings
 
 
-async def _redact(
+async def redact_files(
     adapters: Adapters, files: Mapping[str, bytes], before: Mapping[str, bytes]
 ) -> tuple[dict[str, bytes], tuple[Finding, ...]]:
     """Pass everything that would be written through the choke point; what it takes out becomes a finding."""
@@ -216,27 +244,25 @@ async def _redact(
             redaction = await adapters.redact_text(text)
         except RedactionFailed as error:
             findings.append(
-                _secret_finding(path, None, f"could not be checked for secrets: {error.what}", blocking=True)
+                secret_finding(path, None, f"could not be checked for secrets: {error.what}", blocking=True)
             )
             clean[path] = before.get(path, b"")
             continue
         clean[path] = redaction.text.encode("utf-8") if redaction.findings else data
         for found in redaction.findings:
             line = text.count("\n", 0, found.start) + 1
-            findings.append(_secret_finding(path, line, f"a secret ({found.kind}) is replaced here", blocking=False))
+            findings.append(secret_finding(path, line, f"a secret ({found.kind}) is replaced here", blocking=False))
     return clean, tuple(findings)
 
 
-def _secret_finding(path: str, line: int | None, text: str, *, blocking: bool) -> Finding:
+def secret_finding(path: str, line: int | None, text: str, *, blocking: bool) -> Finding:
+    """Say on a line that a secret is there, was there, or may be there."""
     severity = Severity.BLOCKING if blocking else Severity.WARNING
     return Finding(id=f"secret:{path}:{line or 0}", rule="secret", severity=severity, path=path, line=line, text=text)
 
 
-def _builtin_mark(adapters: Adapters, request: Request) -> ProviderMark:
-    return adapters.extractor(request.provider, request.settings).mark
-
-
-def _empty(adapters: Adapters, request: Request, staged: Staged, note: str) -> Plan:
+def empty_plan(adapters: Adapters, request: Request, staged: Staged, mark: ProviderMark, *notes: str) -> Plan:
+    """Return the plan that has nothing to do, and says why."""
     return Plan(
         kind="apply",
         operation="consolidate",
@@ -245,10 +271,10 @@ def _empty(adapters: Adapters, request: Request, staged: Staged, note: str) -> P
         state=PlanState.EMPTY,
         home=str(request.home),
         memory_root=staged.snapshot.root,
-        provider=_builtin_mark(adapters, request),
+        provider=mark,
         settings=request.settings,
         base=staged.snapshot.mark(),
         skipped=staged.skipped,
-        notes=(note, *staged.notices, *staged.snapshot.problems),
+        notes=(*notes, *staged.notices, *staged.snapshot.problems),
         watermark=staged.watermark,
     ).sealed()

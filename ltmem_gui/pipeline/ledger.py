@@ -11,6 +11,7 @@ from ltmem_gui.domain.errors import AlreadyApplied, LockBusy
 from ltmem_gui.domain.jobs import Claim
 from ltmem_gui.domain.plan import Plan, SelectedRow
 from ltmem_gui.domain.refusals import RefusedHunk
+from ltmem_gui.pipeline.beside_codex import require_no_other
 from ltmem_gui.pipeline.ports import Adapters, Store
 
 
@@ -34,6 +35,7 @@ class StoreLedger:
 
     def claim(self, plan: Plan) -> Claim:
         """Record the approval and take the global lease. Raises `AlreadyApplied` or `LockBusy` naming the holder."""
+        require_no_other(self._adapters, Path(plan.memory_root))
         with self._adapters.stores.writing(self._home) as store:
             if store.receipt_of(plan.digest) is not None:
                 raise AlreadyApplied("this plan was applied already", "make a new plan", plan.memory_root)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.canonical import content_hash
@@ -30,6 +30,9 @@ from ltmem_gui.domain.rollouts import (
 )
 from ltmem_gui.domain.secrets import Redaction, SecretFinding
 from ltmem_gui.domain.settings import Settings
+from ltmem_gui.pipeline.agent_ports import AgentModel as AgentModel
+from ltmem_gui.pipeline.agent_ports import ForeignLease as ForeignLease
+from ltmem_gui.pipeline.agent_ports import StagedFolder as StagedFolder
 from ltmem_gui.pipeline.storage import Store as Store
 from ltmem_gui.pipeline.storage import StoreOpener as StoreOpener
 
@@ -159,6 +162,15 @@ class Extractor(Protocol):
 
     async def close(self) -> None:
         """Close connections; harmless when nothing was opened."""
+        ...
+
+
+@runtime_checkable
+class SplittingExtractor(Extractor, Protocol):
+    """A provider that can extract a rollout in parts."""
+
+    async def extract_split(self, request: ExtractionInput, part_tokens: int) -> ExtractionReply:
+        """Extract parts of at most `part_tokens` and merge them through one more call. Raises `ProviderError`."""
         ...
 
 
@@ -435,6 +447,10 @@ class Adapters(Protocol):
         """Tell which data folder the work is for: caches inside it may be used once it exists."""
         ...
 
+    def use_settings(self, settings: Settings) -> None:
+        """Tell which settings the work is under. Raises `UsageError` for redaction settings that are not accepted."""
+        ...
+
     async def redact_text(self, text: str, known: tuple[str, ...] = (), *, rules_only: bool = False) -> Redaction:
         """Pass a text through the choke point, off the event loop. Raises `RedactionFailed`.
 
@@ -453,6 +469,20 @@ class Adapters(Protocol):
 
     def extractor(self, provider: str, settings: Settings) -> Extractor:
         """Return the Phase-1 side of a provider. Raises `UsageError` for an unknown or incomplete one."""
+        ...
+
+    def agent_model(self, provider: str, settings: Settings) -> AgentModel:
+        """Return the model of the consolidation agent. Raises `UsageError` for an unknown or incomplete provider."""
+        ...
+
+    def staged_copy(
+        self, files: Mapping[str, bytes], *, max_bytes: int, max_files: int
+    ) -> AbstractContextManager[StagedFolder]:
+        """Lay a private copy of a memory folder, which is removed afterwards."""
+        ...
+
+    def foreign_lease(self, root: Path) -> ForeignLease | None:
+        """Return the consolidation that Codex runs on this folder at the moment, None when there is none."""
         ...
 
     def writer(self, home: Path, ledger: ApplyLedger) -> WorkspaceWriter: ...

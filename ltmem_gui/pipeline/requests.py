@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ltmem_gui.domain.refusals import RefusedHunk
 from ltmem_gui.domain.rollouts import SkippedFile, SourceSpec
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.ports import ScannedRollout
@@ -16,7 +17,8 @@ class Request:
     """One wish of a person.
 
     `exclude` and `lift` hold thread ids that consolidation is to leave out or take in again; `edits` maps thread ids to
-    the raw memory a person wrote instead.
+    the raw memory a person wrote instead. `note` and `refused` go with a new run of the agent: the person's remark on
+    the last proposal, and what they turned down in it.
     """
 
     home: Path
@@ -27,6 +29,8 @@ class Request:
     exclude: frozenset[str] = frozenset()
     lift: frozenset[str] = frozenset()
     edits: Mapping[str, str] = field(default_factory=dict[str, str])
+    note: str = ""
+    refused: tuple[RefusedHunk, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

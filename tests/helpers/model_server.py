@@ -28,10 +28,10 @@ MEMORY = {
 
 @dataclass(frozen=True)
 class ToolCall:
-    """What the model asks a tool to do."""
+    """What the model asks a tool to do; arguments given as text go out as they are, JSON or not."""
 
     name: str
-    arguments: dict[str, Any]
+    arguments: dict[str, Any] | str
     call_id: str = "call_1"
 
 
@@ -302,6 +302,10 @@ _TEXTS = {
 }
 
 
+def _raw(arguments: dict[str, Any] | str) -> str:
+    return arguments if isinstance(arguments, str) else json.dumps(arguments)
+
+
 def _chat_body(scenario: str, request: Recorded, answer: str | list[ToolCall]) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": None, "refusal": None}
     finish = "stop"
@@ -310,7 +314,7 @@ def _chat_body(scenario: str, request: Recorded, answer: str | list[ToolCall]) -
     else:
         finish = "tool_calls"
         message["tool_calls"] = [
-            {"id": c.call_id, "type": "function", "function": {"name": c.name, "arguments": json.dumps(c.arguments)}}
+            {"id": c.call_id, "type": "function", "function": {"name": c.name, "arguments": _raw(c.arguments)}}
             for c in answer
         ]
     if scenario == "refusal":
@@ -345,7 +349,7 @@ def _responses_body(scenario: str, request: Recorded, answer: str | list[ToolCal
                 "id": f"f_{c.call_id}",
                 "call_id": c.call_id,
                 "name": c.name,
-                "arguments": json.dumps(c.arguments),
+                "arguments": _raw(c.arguments),
                 "status": "completed",
             }
             for c in answer

@@ -1,0 +1,153 @@
+"""What passes between the consolidation agent's model and its tools, and the transcript that is kept of it.
+
+Everything a model says is untrusted text. Token counts are the server's own; None where it named none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+from ltmem_gui.domain.errors import KnownError
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCall:
+    """One tool call as the model wrote it: `arguments` should be a JSON object, and may be anything."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentMessage:
+    """One message of the conversation; `call_id` names the call a message of role `tool` answers."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    text: str
+    calls: tuple[AgentCall, ...] = ()
+    call_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentReply:
+    """What the model said in one step; without calls it is done."""
+
+    text: str
+    calls: tuple[AgentCall, ...] = ()
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the model is told of it; `parameters` is a JSON schema of an object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+class ToolOutcome(StrEnum):
+    """How a tool call ended: done, answered with an error, or refused because it left the fence."""
+
+    DONE = "done"
+    ERROR = "error"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentAction:
+    """One tool call as the transcript shows it; `path` and `detail` on one line, never file contents."""
+
+    tool: str
+    path: str
+    outcome: ToolOutcome
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentStep:
+    """One step: what the model asked for and what became of it. An event of a run, and a row of its transcript."""
+
+    number: int
+    actions: tuple[AgentAction, ...] = ()
+    said: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTranscript:
+    """A whole run."""
+
+    steps: tuple[AgentStep, ...] = ()
+    refusals: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    @property
+    def actions(self) -> tuple[AgentAction, ...]:
+        """Return every tool call in order."""
+        return tuple(action for step in self.steps for action in step.actions)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Return the files that were written, edited or deleted, by path."""
+        return tuple(sorted({a.path for a in self.actions if a.outcome is ToolOutcome.DONE and a.tool in CHANGING}))
+
+    @property
+    def tokens_in(self) -> int:
+        """Return the tokens that were sent."""
+        return sum(step.tokens_in for step in self.steps)
+
+    @property
+    def tokens_out(self) -> int:
+        """Return the tokens that came back."""
+        return sum(step.tokens_out for step in self.steps)
+
+    def counts(self) -> dict[str, int]:
+        """Return the figures that a receipt keeps."""
+        return {
+            "agent_steps": len(self.steps),
+            "tool_calls": len(self.actions),
+            "files_touched": len(self.files),
+            "refused_calls": sum(self.refusals.values()),
+            "tokens_in": self.tokens_in,
+            "tokens_out": self.tokens_out,
+        }
+
+    def in_words(self) -> tuple[str, ...]:
+        """Return the lines that go with a proposal."""
+        figures = (
+            f"agent: {len(self.steps)} steps, {len(self.actions)} tool calls, "
+            f"{self.tokens_in} tokens sent, {self.tokens_out} received"
+        )
+        touched = f"agent: changed {', '.join(self.files)}" if self.files else "agent: changed no file"
+        refused = ", ".join(f"{reason} × {number}" for reason, number in sorted(self.refusals.items()))
+        return (figures, touched, f"agent: refused calls: {refused}") if refused else (figures, touched)
+
+
+CHANGING = frozenset({"write", "edit", "delete"})
+
+
+@dataclass(frozen=True, slots=True)
+class AgentBrief:
+    """What the prompt of a run is made from; all texts are data, none is an instruction.
+
+    `status` lists the changed paths of the workspace diff; `refused` are changes a person turned down, `note` what
+    the person wrote to this run. `extensions` names the folders below `extensions/`, empty when there is none.
+    """
+
+    mode: Literal["INIT", "INCREMENTAL"]
+    diff_file: str
+    status: tuple[str, ...]
+    extensions: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    note: str = ""
+    max_steps: int = 0
+
+
+class AgentFailed(KnownError):
+    """The agent came to no usable end: a limit, or artifacts that do not hold."""

@@ -1,0 +1,164 @@
+"""The consolidation agent: a conversation with a model that may use six tools in a staged copy, and nothing else.
+
+There is no shell, no sub-agent, no memory tool and no approval; the only thing that leaves is the conversation, to the
+model's host. The run ends when the model stops calling tools and the files hold, or at a limit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+
+from ltmem_gui.domain.agent import (
+    AgentAction,
+    AgentFailed,
+    AgentMessage,
+    AgentReply,
+    AgentStep,
+    AgentTranscript,
+)
+from ltmem_gui.domain.effects import AgentConstraints
+from ltmem_gui.domain.events import Listener
+from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.domain.memory_items import estimate_tokens
+from ltmem_gui.pipeline.agent_ports import AgentModel
+from ltmem_gui.pipeline.agent_tools import Toolbox, tool_specs
+from ltmem_gui.pipeline.ports import Offload
+
+CORRECTIONS = 2
+"""How often a model that stopped too early is told what does not hold."""
+MAX_CALLS_PER_STEP = 64
+KEPT_RESULTS = 8
+_LEFT_OUT = '{"left_out": "an earlier result, left out to save room; call the tool again if you need it"}'
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is wrong with the files, in words, empty when they hold; `fatal`: no proposal can be made of them."""
+
+    wrong: str = ""
+    fatal: bool = False
+
+
+Check = Callable[[], Awaitable[Verdict]]
+
+
+class AgentRun:
+    """One run; lives on the event loop, and ends at once when its task is cancelled."""
+
+    def __init__(
+        self,
+        model: AgentModel,
+        toolbox: Toolbox,
+        constraints: AgentConstraints,
+        *,
+        offload: Offload,
+        listen: Listener,
+        room_tokens: int,
+    ) -> None:
+        """Take the model, its tools and the fence; `room_tokens` is what the model's context holds."""
+        self._model = model
+        self._toolbox = toolbox
+        self._fence = constraints
+        self._offload = offload
+        self._listen = listen
+        self._room = room_tokens
+        self._messages: list[AgentMessage] = []
+        self._steps: list[AgentStep] = []
+        self._tokens = 0
+
+    @property
+    def transcript(self) -> AgentTranscript:
+        """Return what happened so far."""
+        return AgentTranscript(tuple(self._steps), dict(self._toolbox.refusals))
+
+    async def run(self, opening: Sequence[AgentMessage], check: Check) -> AgentTranscript:
+        """Talk until the model is done and `check` has nothing fatal to say.
+
+        Raises `AgentFailed` at a limit or for files that do not hold, `ProviderError` when the model is not reached.
+        """
+        self._messages = list(opening)
+        try:
+            async with asyncio.timeout(self._fence.max_seconds):
+                await self._talk(check)
+        except TimeoutError as error:
+            raise AgentFailed(
+                f"the agent was not done after {self._fence.max_seconds} s", "try a faster model"
+            ) from error
+        return self.transcript
+
+    async def _talk(self, check: Check) -> None:
+        told = 0
+        while True:
+            reply = await self._step()
+            if reply.calls:
+                continue
+            verdict = await check()
+            if not verdict.wrong or (told == CORRECTIONS and not verdict.fatal):
+                return
+            if told == CORRECTIONS:
+                raise AgentFailed(f"the agent's result does not hold: {one_line(verdict.wrong, 300)}", "try it again")
+            told += 1
+            self._messages.append(AgentMessage("user", f"{_CORRECTION}{verdict.wrong}"))
+
+    async def _step(self) -> AgentReply:
+        number = len(self._steps) + 1
+        if number > self._fence.max_steps:
+            raise AgentFailed(f"the agent was not done after {self._fence.max_steps} steps", "try another model")
+        self._save_room()
+        sent = sum(estimate_tokens(_weight(message)) for message in self._messages)
+        if self._tokens + sent > self._fence.max_tokens:
+            raise AgentFailed(
+                f"the agent used {self._tokens} tokens; the next step would pass {self._fence.max_tokens}",
+                "raise max_tokens_per_run, or consolidate fewer memories at once",
+            )
+        reply = await self._model.step(self._messages, tool_specs())
+        tokens_in = sent if reply.tokens_in is None else reply.tokens_in
+        tokens_out = estimate_tokens(reply.text) if reply.tokens_out is None else reply.tokens_out
+        self._tokens += tokens_in + tokens_out
+        self._messages.append(AgentMessage("assistant", reply.text, reply.calls))
+        actions = await self._carry_out(reply)
+        step = AgentStep(number, actions, one_line(reply.text, 300), tokens_in, tokens_out)
+        self._steps.append(step)
+        self._listen(step)
+        return reply
+
+    async def _carry_out(self, reply: AgentReply) -> tuple[AgentAction, ...]:
+        """Answer every call, in order, in one go off the loop; the protocol wants an answer for each."""
+        if not reply.calls:
+            return ()
+
+        def work() -> list[tuple[AgentAction, str]]:
+            return [self._toolbox.call(call) for call in reply.calls[:MAX_CALLS_PER_STEP]]
+
+        done = await self._offload.thread(work)
+        self._messages += [
+            AgentMessage("tool", text, call_id=call.id) for call, (_, text) in zip(reply.calls, done, strict=False)
+        ]
+        too_many = f'{{"error": "not carried out: more than {MAX_CALLS_PER_STEP} calls in one step"}}'
+        self._messages += [AgentMessage("tool", too_many, call_id=c.id) for c in reply.calls[MAX_CALLS_PER_STEP:]]
+        return tuple(action for action, _ in done)
+
+    def _save_room(self) -> None:
+        """Leave the oldest results out once the conversation outgrows the model's context."""
+        weight = sum(estimate_tokens(_weight(message)) for message in self._messages)
+        results = [i for i, message in enumerate(self._messages) if message.role == "tool"]
+        for index in results[:-KEPT_RESULTS]:
+            if weight <= self._room:
+                return
+            message = self._messages[index]
+            if len(message.text) > len(_LEFT_OUT):
+                weight -= estimate_tokens(message.text)
+                self._messages[index] = replace(message, text=_LEFT_OUT)
+
+
+_CORRECTION = (
+    "You stopped, but the program's check of the files found the following. Correct it with the tools, "
+    "then stop again.\n\n"
+)
+
+
+def _weight(message: AgentMessage) -> str:
+    """Return everything of a message that costs tokens."""
+    return message.text + "".join(call.arguments for call in message.calls)

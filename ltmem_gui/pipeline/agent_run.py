@@ -1,0 +1,321 @@
+"""A granted consolidation by a model, carried out: the lease, the staged copy, the agent, and the plan that remains.
+
+The memory folder is read and never written here. A run that fails leaves it as it was; its reason, and when the next
+try may begin, are on the global job. Design §5.6b: the lease is held while the agent runs and given back when the
+proposal is there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from ltmem_gui.domain.agent import AgentTranscript
+from ltmem_gui.domain.cancel import CancelToken
+from ltmem_gui.domain.consent import ApplyGrant, Receipt
+from ltmem_gui.domain.effects import SendToModel, StartAgent, StoreOutputs
+from ltmem_gui.domain.errors import (
+    Cancelled,
+    GrantMissing,
+    KnownError,
+    LeaseLost,
+    RefusedError,
+    StalePlan,
+    UsageError,
+)
+from ltmem_gui.domain.events import Listener, StepReached
+from ltmem_gui.domain.findings import Finding, Severity
+from ltmem_gui.domain.jobs import Claim
+from ltmem_gui.domain.leases import StageTwo
+from ltmem_gui.domain.memory_items import token_limit
+from ltmem_gui.domain.naming import WORKSPACE_DIFF_FILENAME
+from ltmem_gui.domain.plan import Plan, PlanState
+from ltmem_gui.pipeline.agent import AgentRun, Verdict
+from ltmem_gui.pipeline.agent_findings import review_findings
+from ltmem_gui.pipeline.agent_tools import Toolbox, is_input
+from ltmem_gui.pipeline.approval import require_unmoved
+from ltmem_gui.pipeline.consolidation import Staged, propose, redact_files, selected_rows, stage
+from ltmem_gui.pipeline.extensions import with_seed
+from ltmem_gui.pipeline.ledger import StoreLedger, change_rows
+from ltmem_gui.pipeline.model_consolidation import (
+    AgentInput,
+    brief_of,
+    broken_artifacts,
+    input_changes,
+    prepare_input,
+)
+from ltmem_gui.pipeline.ports import Adapters, AgentModel, StagedFolder
+from ltmem_gui.pipeline.requests import Request
+from ltmem_gui.pipeline.sessions import open_store
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What a granted plan came to: its receipt, the plan that remains to be confirmed, and how the agent worked."""
+
+    receipt: Receipt
+    proposal: Plan | None = None
+    transcript: AgentTranscript | None = None
+
+
+async def run_consolidation(
+    adapters: Adapters,
+    grant: ApplyGrant,
+    *,
+    cancel: CancelToken,
+    listen: Listener,
+    heartbeat_seconds: float = StageTwo.JOB_HEARTBEAT_SECONDS,
+) -> Applied:
+    """Carry out a plan of kind `consolidate`.
+
+    Raises the grant's own refusals, `LockBusy`, `StalePlan` or `WorkspaceMoved` with nothing begun; `Cancelled` with
+    the lease given back; `LeaseLost`; and `AgentFailed`, `ProviderError`, `RedactionFailed` or `InputError` with the
+    failure recorded.
+    """
+    plan = grant.plan
+    if plan.kind != "consolidate":
+        raise GrantMissing(f"the grant is for a plan of kind {plan.kind}, not for a consolidation")
+    grant.consume()
+    home = Path(plan.home)
+    if not await adapters.offload.thread(home.is_dir):
+        raise StalePlan("the data folder is gone", "make a new plan", plan.home)
+    ledger = StoreLedger(adapters, home, grant)
+    claim = await adapters.offload.store(ledger.claim, plan)
+    store = adapters.offload.store
+    try:
+        return await _supervised(_Run(adapters, grant, ledger, claim, listen), cancel, heartbeat_seconds)
+    except LeaseLost:
+        raise
+    except (Cancelled, asyncio.CancelledError, RefusedError):
+        await asyncio.shield(store(ledger.release, claim))
+        raise
+    except KnownError as error:
+        await asyncio.shield(store(_fail, ledger, claim, str(error)))
+        raise
+    except BaseException as error:
+        await asyncio.shield(store(_fail, ledger, claim, f"internal error: {type(error).__name__}"))
+        raise
+
+
+def _fail(ledger: StoreLedger, claim: Claim, reason: str) -> None:
+    """Record a failure; a lease that was lost meanwhile has an owner who records instead."""
+    try:
+        ledger.fail(claim, reason)
+    except LeaseLost as error:
+        _log.info("the failure was not recorded: %s", error.what)
+
+
+async def _supervised(run: _Run, cancel: CancelToken, heartbeat_seconds: float) -> Applied:
+    """Run the work beside its heartbeat; end it at once on a wish to stop and on a lost lease."""
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        loop.call_soon_threadsafe(work.cancel)
+
+    work = asyncio.ensure_future(run.work())
+    beat = asyncio.ensure_future(run.beat(heartbeat_seconds))
+    try:
+        with cancel.watched(stop):
+            await asyncio.wait({work, beat}, return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                beat.result()  # raises: a heart only stops when the lease is lost
+            return await work
+    except asyncio.CancelledError:
+        if cancel.cancelled:
+            raise Cancelled from None
+        raise
+    finally:
+        for task in (work, beat):
+            task.cancel()
+        await asyncio.gather(work, beat, return_exceptions=True)
+
+
+class _Run:
+    """One run under its lease. Lives on the event loop."""
+
+    def __init__(
+        self, adapters: Adapters, grant: ApplyGrant, ledger: StoreLedger, claim: Claim, listen: Listener
+    ) -> None:
+        self._adapters = adapters
+        self._grant = grant
+        self._plan = grant.plan
+        self._ledger = ledger
+        self._claim = claim
+        self._listen = listen
+        self._started = adapters.clock()
+        self._cancel = CancelToken()
+
+    async def beat(self, seconds: float) -> None:
+        """Renew the lease until cancelled. Raises `LeaseLost`."""
+        while True:
+            await asyncio.sleep(seconds)
+            if not await self._adapters.offload.store(self._ledger.heartbeat, self._claim):
+                raise _lost()
+
+    async def work(self) -> Applied:
+        """Stage, let the agent work, and make the plan that remains."""
+        request = _request_of(self._plan)
+        staged, prepared = await self._restage(request)
+        if staged.row_effects:
+            await self._store_decisions()
+        transcript, result = await self._let_work(staged, prepared)
+        proposal = await self._propose(request, replace(staged, row_effects=()), prepared, result, transcript)
+        if not await self._adapters.offload.store(self._ledger.owns, self._claim):
+            raise _lost()
+        receipt = await asyncio.shield(self._record(staged, proposal, transcript))
+        return Applied(receipt, proposal, transcript)
+
+    async def _restage(self, request: Request) -> tuple[Staged, AgentInput]:
+        """Stage again under the lease. Raises `StalePlan` unless it is, to the byte, what was confirmed."""
+        try:
+            staged = await stage(self._adapters, request, self._listen)
+        except UsageError as error:
+            raise StalePlan(f"a memory of the plan is gone: {error.what}", "make a new plan") from error
+        require_unmoved(self._plan, staged.snapshot)
+        prepared = await prepare_input(self._adapters, staged, self._cancel)
+        same = selected_rows(staged) == self._plan.rows
+        if not same or await input_changes(self._adapters, staged, prepared) != self._plan.changes:
+            raise StalePlan("the memories moved since the plan was made", "make a new plan", self._plan.home)
+        return staged, prepared
+
+    async def _store_decisions(self) -> None:
+        async with open_store(self._adapters, Path(self._plan.home), writing=True) as call:
+            await call(change_rows, call.store, self._plan, self._adapters.clock())
+
+    async def _let_work(self, staged: Staged, prepared: AgentInput) -> tuple[AgentTranscript, dict[str, bytes]]:
+        (agent,) = self._plan.effects_of(StartAgent)
+        fence = agent.constraints
+        model = self._adapters.agent_model(self._plan.provider.name, self._plan.settings)
+        self._require_same_model(model)
+        thread = self._adapters.offload.thread
+        lay: AbstractContextManager[StagedFolder] = self._adapters.staged_copy(
+            prepared.files, max_bytes=fence.max_bytes, max_files=fence.max_files
+        )
+        folder = await thread(lay.__enter__)
+        try:
+            run = AgentRun(
+                model,
+                Toolbox(folder),
+                fence,
+                offload=self._adapters.offload,
+                listen=self._listen,
+                room_tokens=token_limit(self._plan.settings.context_window or None),
+            )
+            self._listen(StepReached("agent", f"{model.mark.label}, in a staged copy"))
+            brief = brief_of(prepared, agent)
+            transcript = await run.run(model.opening(brief), partial(self._check, folder, staged, prepared))
+            return transcript, _merged(prepared, await thread(folder.files))
+        finally:
+            await asyncio.shield(thread(lay.__exit__, None, None, None))
+            await asyncio.shield(model.close())
+
+    def _require_same_model(self, model: AgentModel) -> None:
+        hosts = {effect.host for effect in self._plan.effects_of(SendToModel)}
+        if model.mark != self._plan.provider or (model.mark.host and model.mark.host not in hosts):
+            raise GrantMissing(f"the plan does not name {model.mark.host or model.mark.label}", "make a new plan")
+
+    async def _check(self, folder: StagedFolder, staged: Staged, prepared: AgentInput) -> Verdict:
+        """Say what does not hold in the copy; only missing or broken artifacts are fatal."""
+        result = _merged(prepared, await self._adapters.offload.thread(folder.files))
+        findings = await self._validate(staged, result)
+        blocking = [f for f in findings if f.severity is Severity.BLOCKING]
+        places = (f"- {f.path if f.line is None else f'{f.path}:{f.line}'}: {f.text}" for f in blocking[:40])
+        return Verdict("\n".join(places), fatal=bool(broken_artifacts(blocking)))
+
+    async def _validate(self, staged: Staged, result: Mapping[str, bytes]) -> tuple[Finding, ...]:
+        return await self._adapters.offload.cpu(
+            partial(
+                self._adapters.validate,
+                result,
+                before={},
+                loss_limit_percent=self._plan.settings.loss_limit_percent,
+                known_threads=staged.all_threads,
+            )
+        )
+
+    async def _propose(
+        self,
+        request: Request,
+        staged: Staged,
+        prepared: AgentInput,
+        result: dict[str, bytes],
+        transcript: AgentTranscript,
+    ) -> Plan:
+        before = {path: file.data for path, file in staged.snapshot.files.items()}
+        clean, redacted = await redact_files(self._adapters, with_seed(result), before)
+        reviewed = await self._adapters.offload.cpu(review_findings, clean, before)
+        replaced = [f for f in prepared.findings if clean.get(f.path) == prepared.tree.get(f.path)]
+        return await propose(
+            self._adapters,
+            request,
+            staged,
+            clean,
+            mark=self._plan.provider,
+            notes=transcript.in_words(),
+            redacted=(*replaced, *redacted, *reviewed),
+            listen=self._listen,
+        )
+
+    async def _record(self, staged: Staged, proposal: Plan, transcript: AgentTranscript) -> Receipt:
+        """Record the run and give the lease back; where nothing is to change, that is the success of the job."""
+        plan, approval = self._plan, self._grant.approval
+        receipt = Receipt(
+            operation_number=0,
+            operation=plan.operation,
+            kind=plan.kind,
+            plan_digest=plan.digest,
+            selection_digest=self._grant.selection.digest,
+            approver=approval.approver,
+            surface=approval.surface,
+            started_at=self._started,
+            finished_at=self._adapters.clock(),
+            counts=transcript.counts(),
+        )
+        now = self._adapters.clock()
+        async with open_store(self._adapters, Path(plan.home), writing=True) as call:
+            if proposal.state is PlanState.EMPTY:
+                rows = selected_rows(staged)
+                return await call(
+                    call.store.finish_global,
+                    self._claim,
+                    watermark=staged.watermark,
+                    rows=rows,
+                    receipt=receipt,
+                    now=now,
+                )
+            numbered = await call(call.store.record_receipt, receipt)
+            await call(call.store.release_global, self._claim, now=now)
+            return numbered
+
+
+def _merged(prepared: AgentInput, found: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the folder as the agent leaves it: inputs as the program made them, and files it never saw."""
+    made = {path: data for path, data in found.items() if not is_input(path)}
+    inputs = {path: data for path, data in prepared.tree.items() if is_input(path)}
+    return made | inputs | {p: d for p, d in prepared.unchecked.items() if p != WORKSPACE_DIFF_FILENAME}
+
+
+def _request_of(plan: Plan) -> Request:
+    """Return the request a plan was made from, with the decisions of its input review."""
+    changes = [change for effect in plan.effects_of(StoreOutputs) for change in effect.edited]
+    decided = [change for change in changes if "excluded" in change]
+    return Request(
+        home=Path(plan.home),
+        memory_root=Path(plan.memory_root),
+        settings=plan.settings,
+        provider=plan.provider.name,
+        exclude=frozenset(c["thread_id"] for c in decided if c["excluded"]),
+        lift=frozenset(c["thread_id"] for c in decided if not c["excluded"]),
+        edits={c["thread_id"]: c["raw_memory"] for c in changes if "raw_memory" in c},
+    )
+
+
+def _lost() -> LeaseLost:
+    return LeaseLost("another run took the lease over", "make a new plan")

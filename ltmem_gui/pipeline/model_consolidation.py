@@ -1,0 +1,246 @@
+"""Phase 2 with a model, planned: what the agent would get, what leaves this computer, and how it is fenced.
+
+Nothing starts here. The plan of kind `consolidate` binds the inputs to the byte; carrying it out (`agent_run`) refuses
+when they are others by then.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+from urllib.parse import urlsplit
+
+from ltmem_gui.domain.agent import AgentBrief
+from ltmem_gui.domain.cancel import CancelToken
+from ltmem_gui.domain.effects import AgentConstraints, SendToModel, StartAgent, UpdateJobs
+from ltmem_gui.domain.errors import RedactionFailed
+from ltmem_gui.domain.events import Listener, StepReached
+from ltmem_gui.domain.findings import Finding, Severity
+from ltmem_gui.domain.memory_items import estimate_tokens
+from ltmem_gui.domain.naming import WORKSPACE_DIFF_FILENAME
+from ltmem_gui.domain.plan import FileChange, Plan, PlanState, ProviderMark
+from ltmem_gui.domain.providers import is_loopback_host
+from ltmem_gui.domain.refusals import RefusedHunk
+from ltmem_gui.domain.secrets import Redaction
+from ltmem_gui.pipeline.consolidation import (
+    NOTHING_EXTRACTED,
+    Staged,
+    empty_plan,
+    nothing_to_consolidate,
+    secret_finding,
+    selected_rows,
+    stage,
+)
+from ltmem_gui.pipeline.extensions import extension_names
+from ltmem_gui.pipeline.folder_changes import file_changes
+from ltmem_gui.pipeline.ports import Adapters, BaselineChange
+from ltmem_gui.pipeline.requests import Request
+
+ARTIFACTS = ("MEMORY.md", "memory_summary.md")
+ARTIFACT_RULES = frozenset({"missing-file", "schema"})
+MAX_REFUSED = 40
+MAX_REFUSED_BYTES = 4_000
+HOLD_LOCK = "hold the global lock while the agent runs, and record how it ended"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentInput:
+    """What the agent would get: redacted files (the diff file among them), and what was kept from it.
+
+    `unchecked` are files that could not be checked for secrets: the agent does not see them, and they stay.
+    """
+
+    files: Mapping[str, bytes]
+    unchecked: Mapping[str, bytes]
+    changes: tuple[BaselineChange, ...]
+    redactions: Mapping[str, int]
+    findings: tuple[Finding, ...]
+
+    @property
+    def tree(self) -> dict[str, bytes]:
+        """Return the staged tree without the diff file."""
+        return {path: data for path, data in self.files.items() if path != WORKSPACE_DIFF_FILENAME} | dict(
+            self.unchecked
+        )
+
+
+async def plan_agent(adapters: Adapters, request: Request, *, cancel: CancelToken, listen: Listener) -> Plan:
+    """Plan a consolidation by a model; `EMPTY` when the staged tree is the baseline and the artifacts hold.
+
+    Raises `UsageError` for a provider that cannot be used or without a memory folder, `InputError` for a folder that
+    cannot be used, `RedactionFailed` when the diff cannot be checked for secrets.
+    """
+    mark = adapters.agent_model(request.provider, request.settings).mark
+    staged = await stage(adapters, request, listen)
+    if nothing_to_consolidate(staged):
+        return empty_plan(adapters, request, staged, mark, NOTHING_EXTRACTED)
+    cancel.check()
+    listen(StepReached("redacting", "in memory only, to show what would be sent"))
+    prepared = await prepare_input(adapters, staged, cancel)
+    broken = broken_artifacts(await _validate(adapters, request, staged, prepared))
+    settled = staged.snapshot.baseline and not prepared.changes and not broken
+    if settled and not staged.row_effects and not request.note.strip():
+        return empty_plan(adapters, request, staged, mark, "no change against the baseline")
+    changes = await input_changes(adapters, staged, prepared)
+    told = await _told(adapters, request, staged)
+    return Plan(
+        kind="consolidate",
+        operation="consolidate",
+        id=uuid.uuid4().hex,
+        created_at=adapters.clock(),
+        state=PlanState.APPLYABLE,
+        home=str(request.home),
+        memory_root=staged.snapshot.root,
+        provider=mark,
+        settings=request.settings,
+        base=staged.snapshot.mark(),
+        effects=(
+            *_agent_effects(request, staged, prepared, mark, told),
+            *staged.row_effects,
+            UpdateJobs(scope="global", count=len(staged.rows), action=HOLD_LOCK),
+        ),
+        changes=changes,
+        rows=selected_rows(staged),
+        findings=prepared.findings,
+        skipped=staged.skipped,
+        notes=(
+            *staged.notices,
+            *staged.snapshot.problems,
+            "nothing is written to the memory folder: the agent's proposal comes back as a plan of its own",
+            "the conversation grows with each step and is sent again with it; the limit of tokens counts all of it",
+        ),
+        watermark=staged.watermark,
+    ).sealed()
+
+
+async def prepare_input(adapters: Adapters, staged: Staged, cancel: CancelToken) -> AgentInput:
+    """Redact everything the agent would see, the diff included. Raises `RedactionFailed` for the diff."""
+    clean: dict[str, bytes] = {}
+    unchecked: dict[str, bytes] = {}
+    found: Counter[str] = Counter()
+    findings: list[Finding] = []
+    for path, data in staged.files.items():
+        cancel.check()
+        try:
+            redaction = await adapters.redact_text(data.decode("utf-8"))
+        except UnicodeDecodeError:
+            clean[path] = data
+        except RedactionFailed as error:
+            unchecked[path] = data
+            text = f"could not be checked for secrets, so the agent does not see it: {error.what}"
+            findings.append(secret_finding(path, None, text, blocking=False))
+        else:
+            found.update(finding.kind for finding in redaction.findings)
+            findings += _replaced(path, data.decode("utf-8"), redaction)
+            clean[path] = redaction.text.encode("utf-8") if redaction.findings else data
+    tree = clean | unchecked
+    store = adapters.offload.store
+    changes = await store(adapters.workspace.baseline_changes, staged.snapshot, tree)
+    # The removed lines come from the baseline, which nobody checked.
+    diff = await adapters.redact_text(await store(adapters.workspace.workspace_diff, staged.snapshot, clean))
+    clean[WORKSPACE_DIFF_FILENAME] = diff.text.encode("utf-8", "replace")
+    return AgentInput(clean, unchecked, changes, dict(sorted(found.items())), tuple(findings))
+
+
+async def input_changes(adapters: Adapters, staged: Staged, prepared: AgentInput) -> tuple[FileChange, ...]:
+    """Return what the inputs change in the folder before the agent starts: what the person looks at first."""
+    return await adapters.offload.thread(file_changes, staged.snapshot, prepared.tree, staged.stale)
+
+
+def broken_artifacts(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings that say that an artifact is missing or is not one."""
+    return [f for f in findings if f.severity is Severity.BLOCKING and f.rule in ARTIFACT_RULES and f.path in ARTIFACTS]
+
+
+def brief_of(prepared: AgentInput, agent: StartAgent) -> AgentBrief:
+    """Return what the prompt is made from."""
+    return AgentBrief(
+        mode=agent.mode,
+        diff_file=WORKSPACE_DIFF_FILENAME,
+        status=tuple(f"{change.status} {change.path}" for change in prepared.changes),
+        extensions=extension_names(prepared.files),
+        refused=agent.refused,
+        note=agent.note,
+        max_steps=agent.constraints.max_steps,
+    )
+
+
+async def _validate(adapters: Adapters, request: Request, staged: Staged, prepared: AgentInput) -> tuple[Finding, ...]:
+    return await adapters.offload.cpu(
+        partial(
+            adapters.validate,
+            prepared.tree,
+            before={},
+            loss_limit_percent=request.settings.loss_limit_percent,
+            known_threads=staged.all_threads,
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The person's own words that go to the model, redacted like everything else."""
+
+    note: str
+    refused: tuple[str, ...]
+
+
+async def _told(adapters: Adapters, request: Request, staged: Staged) -> _Told:
+    hunks = {hunk.key: hunk for hunk in (*staged.refused, *request.refused)}
+    texts = [_refused_text(hunk) for hunk in list(hunks.values())[-MAX_REFUSED:]]
+    refused = [(await adapters.redact_text(text)).text for text in texts]
+    return _Told((await adapters.redact_text(request.note)).text, tuple(refused))
+
+
+def _agent_effects(
+    request: Request, staged: Staged, prepared: AgentInput, mark: ProviderMark, told: _Told
+) -> tuple[SendToModel, StartAgent]:
+    usual = AgentConstraints(cwd=staged.snapshot.root)
+    fence = usual.model_copy(update={"max_tokens": request.settings.max_tokens_per_run or usual.max_tokens})
+    agent = StartAgent(
+        provider=mark.name,
+        model=mark.model,
+        constraints=fence,
+        mode=_mode(prepared.files),
+        note=told.note,
+        refused=told.refused,
+    )
+    send = SendToModel(
+        provider=mark.name,
+        host=mark.host,
+        model=mark.model,
+        requests=fence.max_steps,
+        tokens=min(_estimate(prepared), fence.max_tokens),
+        redactions=dict(prepared.redactions),
+        loopback=is_loopback_host(urlsplit(f"//{mark.host}").hostname or ""),
+    )
+    return send, agent
+
+
+def _mode(files: Mapping[str, bytes]) -> Literal["INIT", "INCREMENTAL"]:
+    return "INCREMENTAL" if all(files.get(name, b"").strip() for name in ARTIFACTS) else "INIT"
+
+
+def _estimate(prepared: AgentInput) -> int:
+    """Estimate the tokens of a run: what must be read, sent again on average in half of its steps."""
+    changed = {change.path for change in prepared.changes} | {*ARTIFACTS, WORKSPACE_DIFF_FILENAME}
+    read = sum(estimate_tokens(data.decode("utf-8", "replace")) for p, data in prepared.files.items() if p in changed)
+    steps = 8 + 2 * len(changed)
+    return (read + 4_000) * max(steps // 2, 1)
+
+
+def _refused_text(hunk: RefusedHunk) -> str:
+    """Return a refused change as the agent is told of it, cut."""
+    head = f"{hunk.path}{f' (the person wrote: {hunk.note})' if hunk.note else ''}\n"
+    text = head + "".join(f"-{line}" for line in hunk.old) + "".join(f"+{line}" for line in hunk.new)
+    return text.encode("utf-8", "replace")[:MAX_REFUSED_BYTES].decode("utf-8", "ignore")
+
+
+def _replaced(path: str, text: str, redaction: Redaction) -> Iterator[Finding]:
+    for found in redaction.findings:
+        line = text.count("\n", 0, found.start) + 1
+        yield secret_finding(path, line, f"a secret ({found.kind}) is replaced here", blocking=False)
