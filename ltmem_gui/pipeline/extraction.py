@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import ApplyGrant, Receipt
-from ltmem_gui.domain.effects import ClaimJobs, CreateDataFolder, PlannedJob, PruneOutputs, SendToModel
+from ltmem_gui.domain.effects import ClaimJobs, CreateDataFolder, PlannedJob, PruneOutputs, SendToModel, UpdateJobs
 from ltmem_gui.domain.errors import (
     AlreadyApplied,
     Cancelled,
@@ -43,7 +43,8 @@ from ltmem_gui.domain.leases import StageTwo
 from ltmem_gui.domain.memory_items import token_limit
 from ltmem_gui.domain.plan import Plan
 from ltmem_gui.domain.rollouts import RolloutRef
-from ltmem_gui.pipeline.ports import Adapters, Extractor
+from ltmem_gui.pipeline.ports import Adapters, Extractor, SplittingExtractor
+from ltmem_gui.pipeline.row_apply import change_jobs
 from ltmem_gui.pipeline.sessions import StoreCall, open_store
 
 CONCURRENCY_LIMIT = 8
@@ -74,7 +75,7 @@ async def run_extraction(adapters: Adapters, grant: ApplyGrant, *, cancel: Cance
         await call(call.store.record_approval, grant.approval)
         run = _Run(adapters, call, plan, cancel, listen)
         try:
-            await run.prune()
+            await run.change_rows()
             await run.extract_all()
         finally:
             receipt = await asyncio.shield(_record(call, grant, run, started, adapters.clock()))
@@ -117,8 +118,11 @@ class _Run:
         self.counts: Counter[str] = Counter()
         self.redactions: dict[str, Counter[str]] = {"input": Counter(), "output": Counter()}
 
-    async def prune(self) -> None:
-        """Delete the rows the plan names."""
+    async def change_rows(self) -> None:
+        """Do what the plan does before: end the back-off of the jobs it names, delete the rows it names."""
+        for effect in self._plan.effects_of(UpdateJobs):
+            if effect.jobs:
+                await change_jobs(self._adapters, self._call, effect)
         for effect in self._plan.effects_of(PruneOutputs):
             self.counts["pruned"] += await self._call(self._call.store.prune, effect.thread_ids)
 
@@ -183,7 +187,7 @@ class _Run:
                 _ref(job), token_limit=token_limit(self._plan.settings.context_window or None)
             )
             self.redactions["input"].update(prepared.redactions)
-            reply = await self._extractor.extract(prepared)
+            reply = await self._ask(job, prepared)
             self._tokens += (reply.tokens_in or 0) + (reply.tokens_out or 0)
             outcome, note = await self._finish(job, claim, prepared, reply)
         except LeaseLost as error:
@@ -196,6 +200,14 @@ class _Run:
             bug = InputError(f"internal error: {type(error).__name__}")
             return await self._failed(claim, bug, group="bug"), bug.what, reply
         return outcome, note, reply
+
+    async def _ask(self, job: PlannedJob, prepared: ExtractionInput) -> ExtractionReply:
+        """Ask the provider, in parts where the plan says so."""
+        if not job.split:
+            return await self._extractor.extract(prepared)
+        if not isinstance(self._extractor, SplittingExtractor):
+            raise InputError(f"{self._extractor.mark.name} reads a rollout whole", "make a plan without split")
+        return await self._extractor.extract_split(prepared, job.split)
 
     async def _labelled(self, job: PlannedJob) -> PlannedJob:
         """Pass what the job row says in words through the choke point; a plan may come from elsewhere."""

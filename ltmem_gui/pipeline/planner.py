@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,7 +19,7 @@ from ltmem_gui.domain.effects import (
     StoreOutputs,
     UpdateJobs,
 )
-from ltmem_gui.domain.errors import InputError, RedactionFailed, RefusedError
+from ltmem_gui.domain.errors import InputError, RedactionFailed, RefusedError, UsageError
 from ltmem_gui.domain.events import Listener, ScanProgressed, StepReached
 from ltmem_gui.domain.extraction import ExtractionInput
 from ltmem_gui.domain.leases import StageOne
@@ -27,10 +28,13 @@ from ltmem_gui.domain.plan import Plan, PlanState, ProviderMark, Skip, SourceMar
 from ltmem_gui.domain.providers import is_loopback_host
 from ltmem_gui.pipeline.extraction import CONCURRENCY_LIMIT
 from ltmem_gui.pipeline.guard import guard
-from ltmem_gui.pipeline.ports import Adapters, ScannedRollout
-from ltmem_gui.pipeline.requests import Request
+from ltmem_gui.pipeline.ports import Adapters, ScannedRollout, SplittingExtractor
+from ltmem_gui.pipeline.requests import Request, ScanReport
 from ltmem_gui.pipeline.scanning import scan
 from ltmem_gui.pipeline.sessions import open_store
+
+PARTS = 4
+SMALLEST_PART = 256
 
 
 async def plan_extract(adapters: Adapters, request: Request, *, cancel: CancelToken, listen: Listener) -> Plan:
@@ -45,26 +49,54 @@ async def plan_extract(adapters: Adapters, request: Request, *, cancel: CancelTo
     limit = f"over max_rollouts_per_run ({request.settings.max_rollouts_per_run}); the next run takes it"
     skipped += [Skip(id=r.id, path=r.path, reasons=(limit,)) for r in eligible[len(taken) :]]
     skipped += [Skip(id="", path=f.path, reasons=(f.reason,)) for f in report.skipped_files]
-    mark = adapters.extractor(request.provider, request.settings).mark
+    prune = await _prunable(adapters, request)
+    chosen = Chosen(tuple(taken), tuple(skipped), prune=prune)
+    return await plan_chosen(adapters, request, report, chosen, cancel=cancel, listen=listen)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a run is to do: the rollouts it takes, what is left out and why, and what happens before.
+
+    `before` are effects carried out first; `split` extracts each rollout in parts and merges them.
+    """
+
+    rollouts: tuple[ScannedRollout, ...]
+    skipped: tuple[Skip, ...] = ()
+    before: tuple[Effect, ...] = ()
+    prune: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    split: bool = False
+
+
+async def plan_chosen(
+    adapters: Adapters, request: Request, report: ScanReport, chosen: Chosen, *, cancel: CancelToken, listen: Listener
+) -> Plan:
+    """Plan to extract exactly the chosen rollouts; the plan is `EMPTY` when there is nothing to do.
+
+    Raises `RefusedError` below the rate limit, `UsageError` for a provider that cannot be used or cannot split.
+    """
+    extractor = adapters.extractor(request.provider, request.settings)
+    mark = extractor.mark
+    if chosen.split and not isinstance(extractor, SplittingExtractor):
+        raise UsageError(f"{mark.label or mark.name} reads a rollout whole", "split with a model on a server")
     if mark.host:
         _refuse_below_limit(request, report.rollouts, adapters.clock())
-    jobs, unfit = await _plan_jobs(adapters, request, taken, mark, cancel, listen)
-    prune = await _prunable(adapters, request)
-    effects = _effects(request, jobs, mark, prune)
+    jobs, unfit = await _plan_jobs(adapters, request, chosen, mark, cancel, listen)
     return Plan(
         kind="extract",
         operation="extract",
         id=uuid.uuid4().hex,
         created_at=adapters.clock(),
-        state=PlanState.APPLYABLE if jobs or prune else PlanState.EMPTY,
+        state=PlanState.APPLYABLE if jobs or chosen.prune else PlanState.EMPTY,
         home=str(request.home),
         memory_root=str(request.memory_root or ""),
         provider=mark,
         settings=request.settings,
         sources=tuple(SourceMark(agent=s.agent, path=s.path) for s in request.sources),
-        effects=effects,
-        skipped=(*skipped, *unfit),
-        notes=_notes(report.rollouts, jobs),
+        effects=_effects(request, jobs, mark, chosen),
+        skipped=(*chosen.skipped, *unfit),
+        notes=(*_notes(report.rollouts, jobs), *chosen.notes),
     ).sealed()
 
 
@@ -79,27 +111,28 @@ def _refuse_below_limit(request: Request, rollouts: tuple[ScannedRollout, ...], 
 async def _plan_jobs(
     adapters: Adapters,
     request: Request,
-    taken: list[ScannedRollout],
+    chosen: Chosen,
     mark: ProviderMark,
     cancel: CancelToken,
     listen: Listener,
 ) -> tuple[list[PlannedJob], list[Skip]]:
     """Fix the fingerprint of each rollout; where text will leave, redact it now so that it can be shown."""
     if not mark.host:
-        return [await _job(adapters, r) for r in taken], []
+        return [await _job(adapters, r) for r in chosen.rollouts], []
     listen(StepReached("redacting", "in memory only, to show what would be sent"))
     jobs: list[PlannedJob] = []
     unfit: list[Skip] = []
     limit = token_limit(request.settings.context_window or None)
-    for rollout in taken:
+    for rollout in chosen.rollouts:
         cancel.check()
         try:
             prepared = await adapters.preparer.prepare(rollout.ref, token_limit=limit)
         except (InputError, RedactionFailed) as error:
             unfit.append(Skip(id=rollout.id, path=rollout.path, reasons=(error.what,)))
         else:
-            jobs.append(await _job(adapters, rollout, prepared))
-        listen(ScanProgressed(len(jobs) + len(unfit), len(taken), rollout.path))
+            job = await _job(adapters, rollout, prepared)
+            jobs.append(_in_parts(job, prepared, limit) if chosen.split else job)
+        listen(ScanProgressed(len(jobs) + len(unfit), len(chosen.rollouts), rollout.path))
     return jobs, unfit
 
 
@@ -127,6 +160,18 @@ async def _job(adapters: Adapters, rollout: ScannedRollout, prepared: Extraction
     )
 
 
+def _in_parts(job: PlannedJob, prepared: ExtractionInput, limit: int) -> PlannedJob:
+    """Mark a job to be extracted in parts: of the size the window allows, of a quarter where that is not enough."""
+    whole = prepared.tokens_before
+    size = min(limit, max(-(-whole // PARTS), SMALLEST_PART))
+    return job.model_copy(update={"split": size, "tokens_sent": whole})
+
+
+def _requests(job: PlannedJob) -> int:
+    """Return how many requests a job makes at most: one, or one a part and one that merges."""
+    return 1 if not job.split else -(-job.tokens_sent // job.split) + 1
+
+
 async def _prunable(adapters: Adapters, request: Request) -> tuple[str, ...]:
     async with open_store(adapters, request.home, writing=False) as call:
         return await call(
@@ -134,10 +179,9 @@ async def _prunable(adapters: Adapters, request: Request) -> tuple[str, ...]:
         )
 
 
-def _effects(
-    request: Request, jobs: list[PlannedJob], mark: ProviderMark, prune: tuple[str, ...]
-) -> tuple[Effect, ...]:
+def _effects(request: Request, jobs: list[PlannedJob], mark: ProviderMark, chosen: Chosen) -> tuple[Effect, ...]:
     effects: list[Effect] = []
+    prune = chosen.prune
     if (jobs or prune) and not Path(request.home).exists():
         effects.append(CreateDataFolder(path=str(request.home)))
     if prune:
@@ -145,6 +189,7 @@ def _effects(
         effects.append(PruneOutputs(thread_ids=prune, reason=f"unused for {days} days and not in the baseline"))
     if not jobs:
         return tuple(effects)
+    effects.extend(chosen.before)
     if mark.host:
         redactions: Counter[str] = Counter()
         for job in jobs:
@@ -154,7 +199,7 @@ def _effects(
                 provider=mark.name,
                 host=mark.host,
                 model=mark.model,
-                requests=len(jobs),
+                requests=sum(_requests(job) for job in jobs),
                 tokens=sum(job.tokens_sent for job in jobs),
                 redactions=dict(sorted(redactions.items())),
                 loopback=is_loopback_host(urlsplit(f"//{mark.host}").hostname or ""),

@@ -1,0 +1,192 @@
+"""Carry out row plans: consume the grant, record the approval, compare and set each row, keep a receipt.
+
+No lock of the memory folder is needed, since nothing of it is touched. Where the text or the choice of memories
+changes, a consolidation that runs at the moment is waited out by the person.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from ltmem_gui.domain.cancel import CancelToken
+from ltmem_gui.domain.consent import ApplyGrant, Receipt
+from ltmem_gui.domain.effects import InboxDecision, JobMark, StoreInboxDecisions, StoreOutputs, UpdateJobs
+from ltmem_gui.domain.errors import (
+    AlreadyApplied,
+    GrantMissing,
+    InputError,
+    LockBusy,
+    RefusedError,
+    StalePlan,
+    WrongDigest,
+)
+from ltmem_gui.domain.events import Listener, RunProgressed, StepReached
+from ltmem_gui.domain.jobs import GLOBAL_KEY, GLOBAL_KIND, JobStatus
+from ltmem_gui.domain.leases import StageTwo, lease_is_live
+from ltmem_gui.domain.plan import Plan, PlanState
+from ltmem_gui.domain.queue_actions import JOB_ACTIONS, QueueAction
+from ltmem_gui.pipeline.ports import Adapters, Store
+from ltmem_gui.pipeline.row_plans import is_row_plan
+from ltmem_gui.pipeline.sessions import StoreCall, open_store
+
+CHANGED: Final = "changed"
+MOVED: Final = "not as planned any more"
+_TAKEN: Final = {"take": "taken", "reword": "reworded", "drop": "dropped"}
+
+
+async def apply_rows(adapters: Adapters, grant: ApplyGrant, *, cancel: CancelToken, listen: Listener) -> Receipt:
+    """Carry out a row plan and return its receipt, which counts what was really changed.
+
+    Raises `StalePlan` when no row is as it was planned, `LockBusy` for a consolidation that runs, `AlreadyApplied`, and
+    the grant's own refusals. A cancel is heeded until the first row is changed.
+    """
+    plan = grant.plan
+    _check(grant)
+    grant.consume()
+    started = adapters.clock()
+    home = Path(plan.home)
+    if not await adapters.offload.thread(home.is_dir):
+        raise StalePlan("the data folder is gone", "make a new plan", plan.home)
+    decisions = await _cleaned(adapters, plan)
+    cancel.check()
+    async with open_store(adapters, home, writing=True) as call:
+        if await call(call.store.receipt_of, plan.digest) is not None:
+            raise AlreadyApplied("this plan was applied already", "make a new plan", plan.home)
+        if decisions or plan.effects_of(StoreOutputs):
+            await _refuse_beside_consolidation(adapters, call)
+        await call(call.store.record_approval, grant.approval)
+        listen(StepReached("changing rows"))
+        counts = await _change(adapters, call, plan, decisions, listen)
+        if not counts.total() - counts[MOVED]:
+            raise StalePlan("no row is as it was when this was planned", "look at the queue again", plan.home)
+        return await call(call.store.record_receipt, _receipt(grant, counts, started, adapters.clock()))
+
+
+async def change_jobs(adapters: Adapters, call: StoreCall, effect: UpdateJobs) -> Counter[str]:
+    """Change the jobs an effect names, each only while it is as the person saw it."""
+    counts: Counter[str] = Counter()
+    action = action_of(effect)
+    for mark in effect.jobs:
+        done = await call(_change_job, call.store, action, mark, adapters.clock())
+        counts[CHANGED if done else MOVED] += 1
+    return counts
+
+
+def _check(grant: ApplyGrant) -> None:
+    plan, selection, approval = grant.plan, grant.selection, grant.approval
+    plan.verify()
+    bound = (approval.plan_digest, selection.plan_digest) == (plan.digest, plan.digest)
+    if not bound or approval.selection_digest != selection.digest:
+        raise WrongDigest("the approval is not for this plan and selection", "confirm again")
+    own = len(plan.effects_of(UpdateJobs, StoreOutputs, StoreInboxDecisions)) == len(plan.effects)
+    texts = any("excluded" not in change for effect in plan.effects_of(StoreOutputs) for change in effect.edited)
+    if not is_row_plan(plan) or plan.changes or not own or texts:
+        raise GrantMissing("this plan does more than change rows", "make a new plan")
+    for effect in plan.effects_of(UpdateJobs):
+        action_of(effect)
+    if plan.state is not PlanState.APPLYABLE:
+        raise RefusedError(f"the plan is {plan.state.value}", "make a new plan")
+
+
+async def _cleaned(adapters: Adapters, plan: Plan) -> tuple[InboxDecision, ...]:
+    """Pass every word that is kept through the choke point; a plan may come from elsewhere."""
+    cleaned: list[InboxDecision] = []
+    for effect in plan.effects_of(StoreInboxDecisions):
+        for decision in effect.decisions:
+            kept = decision.text if decision.decision == "reword" else decision.quote
+            if decision.decision != "drop":
+                kept = (await adapters.redact_text(kept)).text
+            cleaned.append(decision.model_copy(update={"text": kept}))
+    return tuple(cleaned)
+
+
+async def _refuse_beside_consolidation(adapters: Adapters, call: StoreCall) -> None:
+    now = adapters.clock()
+    await call(call.store.reap_global, now)
+    job = await call(call.store.job, GLOBAL_KIND, GLOBAL_KEY)
+    if job is None or job.status is not JobStatus.RUNNING:
+        return
+    if lease_is_live(job.lease_until, now, StageTwo.JOB_LEASE_SECONDS):
+        raise LockBusy(f"a consolidation runs at the moment, held by {job.owner}", "wait, then confirm again")
+
+
+async def _change(
+    adapters: Adapters, call: StoreCall, plan: Plan, decisions: tuple[InboxDecision, ...], listen: Listener
+) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for effect in plan.effects_of(UpdateJobs):
+        counts += await change_jobs(adapters, call, effect)
+    for effect in plan.effects_of(StoreOutputs):
+        for change in effect.edited:
+            done = await call(_change_exclusion, call.store, change, adapters.clock())
+            counts[CHANGED if done else MOVED] += 1
+    for number, decision in enumerate(decisions, 1):
+        done = await call(_decide, call.store, decision, adapters.clock())
+        counts[_TAKEN[decision.decision] if done else MOVED] += 1
+        listen(RunProgressed(number, len(decisions)))
+    return counts
+
+
+def action_of(effect: UpdateJobs) -> QueueAction:
+    """Return what an effect does to job rows. Raises `GrantMissing` for anything but retry, hold and release."""
+    try:
+        action = QueueAction(effect.action)
+    except ValueError as error:
+        raise GrantMissing(f"{effect.action!r} is no action on jobs", "make a new plan") from error
+    if action not in JOB_ACTIONS or effect.scope != "stage1":
+        raise GrantMissing(f"{action.value} is no change of job rows", "make a new plan")
+    return action
+
+
+def _change_job(store: Store, action: QueueAction, mark: JobMark, now: int) -> bool:
+    if action is QueueAction.RELEASE:
+        return mark.status is JobStatus.HELD and store.release_job(mark.thread_id, now=now)
+    change = store.hold_job if action is QueueAction.HOLD else store.retry_job
+    return change(mark.thread_id, expected=mark.status, now=now)
+
+
+def _change_exclusion(store: Store, change: Mapping[str, str], now: int) -> bool:
+    thread, reason = change["thread_id"], change.get("excluded", "")
+    if not reason:
+        return store.lift(thread)
+    if thread in store.excluded():
+        return False
+    store.exclude(thread, reason=reason, now=now)
+    return True
+
+
+def _decide(store: Store, decision: InboxDecision, now: int) -> bool:
+    """Carry one decision out if the line still waits and is the one the person was shown."""
+    shown = any(line.id == decision.line_id and line.text == decision.quote for line in store.inbox(now))
+    if not shown:
+        return False
+    try:
+        if decision.decision == "drop":
+            store.drop_inbox(decision.line_id, now=now)
+        else:
+            same = decision.decision == "take" and decision.text == decision.quote
+            store.take_inbox(decision.line_id, now=now, text=None if same else decision.text)
+    except InputError:
+        if any(line.id == decision.line_id for line in store.inbox(now)):
+            raise
+        # Somebody else decided the line a moment ago.
+        return False
+    return True
+
+
+def _receipt(grant: ApplyGrant, counts: Counter[str], started: int, finished: int) -> Receipt:
+    return Receipt(
+        operation_number=0,
+        operation=grant.plan.operation,
+        kind=grant.plan.kind,
+        plan_digest=grant.plan.digest,
+        selection_digest=grant.selection.digest,
+        approver=grant.approval.approver,
+        surface=grant.approval.surface,
+        started_at=started,
+        finished_at=finished,
+        counts=dict(sorted(counts.items())),
+    )
