@@ -168,8 +168,11 @@ def _in_parts(job: PlannedJob, prepared: ExtractionInput, limit: int) -> Planned
 
 
 def _requests(job: PlannedJob) -> int:
-    """Return how many requests a job makes at most: one, or one a part and one that merges."""
-    return 1 if not job.split else -(-job.tokens_sent // job.split) + 1
+    """Return how many requests a job makes: one, or at most so many for the parts and one that merges them.
+
+    Parts are of whole items, so that any two neighbours together are larger than one part may be.
+    """
+    return 1 if not job.split else 2 * -(-job.tokens_sent // job.split) + 1
 
 
 async def _prunable(adapters: Adapters, request: Request) -> tuple[str, ...]:
