@@ -123,6 +123,7 @@ class Controller(QObject):
         window.folders.demo_asked.connect(self._on_demo_asked)
         window.review.apply_requested.connect(self._on_apply_requested)
         window.review.rebase_requested.connect(self._on_rebase_requested)
+        window.review.leave_out_requested.connect(self._on_leave_out_requested)
         window.review.undecided_changed.connect(lambda number: window.set_badge("review", number))
         window.queue.count_changed.connect(self._on_queue_counted)
         window.queue.row_chosen.connect(self._on_row_chosen)
@@ -198,6 +199,10 @@ class Controller(QObject):
         if not self.workbench.run_state.busy and plan.operation == "consolidate":
             self.workbench.consolidate()
 
+    def _on_leave_out_requested(self, plan: Plan, threads: frozenset[str]) -> None:
+        if not self.workbench.run_state.busy and plan.operation == "consolidate":
+            self.workbench.consolidate(threads)
+
     def _on_read_asked(self) -> None:
         if self.workbench.folders.memory_root is None:
             self.window.show_panel("folders")
@@ -234,6 +239,7 @@ class Controller(QObject):
     def _on_run_changed(self, state: RunState) -> None:
         if state.phase is not self._phase:
             self._phase = state.phase
+            self.window.queue.set_running(state.phase is RunPhase.EXTRACTING)
             self._update_actions()
         self.window.run_bar.show_run(state)
 
@@ -253,6 +259,8 @@ class Controller(QObject):
 
     def _on_receipt_made(self, receipt: Receipt) -> None:
         self.window.review.show_receipt(receipt)
+        if self.workbench.plan is None:
+            self.window.set_badge("review", 0)
         text = f"Receipt no. {receipt.operation_number}: {effect_text(receipt)}."
         self.window.messages.show_message("good", text)
         self.window.history.select(receipt.operation_number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import threading
 from collections.abc import Callable, Coroutine, Iterator
@@ -95,6 +96,8 @@ def no_leaks(qtbot: QtBot) -> Iterator[None]:
     threads = set(threading.enumerate())
     windows = set(QApplication.topLevelWidgets())
     yield
+    # A loop of a test before, with its timers, must not be collected on a worker thread of the next one.
+    gc.collect()
     QCoreApplication.sendPostedEvents(None, int(QEvent.Type.DeferredDelete.value))
     new_threads = [t.name for t in threading.enumerate() if t not in threads and t.is_alive() and not t.daemon]
     shown = [w for w in QApplication.topLevelWidgets() if w not in windows and w.isVisible()]

@@ -147,9 +147,9 @@ class Workbench(QObject):
         """Extract, then consolidate up to a plan to review; each effect is confirmed."""
         self._start(self._run())
 
-    def consolidate(self) -> None:
-        """Make a plan to review from what is stored already."""
-        self._start(self._consolidate())
+    def consolidate(self, exclude: frozenset[str] = frozenset()) -> None:
+        """Make a plan to review from what is stored already, without the threads in `exclude`."""
+        self._start(self._consolidate(exclude))
 
     def apply(self, plan: Plan, selection: Selection) -> None:
         """Confirm and carry out the reviewed part of a plan."""
@@ -257,9 +257,10 @@ class Workbench(QObject):
             return
         await self._consolidate()
 
-    async def _consolidate(self) -> None:
+    async def _consolidate(self, exclude: frozenset[str] = frozenset()) -> None:
         self._to(RunPhase.CONSOLIDATING)
-        plan = await self.operations.plan_consolidate(self.request(), cancel=self._cancel, listen=self._events.publish)
+        request = replace(self.request(), exclude=exclude)
+        plan = await self.operations.plan_consolidate(request, cancel=self._cancel, listen=self._events.publish)
         self._cancel.check()
         if plan.state is PlanState.EMPTY:
             self.plan = None
