@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from ltmem_gui.cli.audit import add_audit
 from ltmem_gui.cli.context import Context, Subparsers
 from ltmem_gui.domain import citations
 from ltmem_gui.domain.anchors import EvidenceSnapshot, line_count
@@ -44,6 +45,7 @@ def register(commands: Subparsers) -> None:
     check.add_argument("--snapshots", action="store_true", help="with --json: add what each citation says now")
     check.add_argument("--json", action="store_true")
     check.set_defaults(run=_run_check)
+    add_audit(kinds)
 
     checks = commands.add_parser("check", help="check a folder; exit 1 on findings")
     what = checks.add_subparsers(dest="check_command", required=True, metavar="WHAT")

@@ -21,7 +21,7 @@ from ltmem_gui.domain.audit_support import RareWords
 from ltmem_gui.domain.canonical import digest
 from ltmem_gui.domain.citation_check import CheckedCitation, Sessions, Snapshots, check_citations, citing_files
 from ltmem_gui.domain.citations import CitationEntry
-from ltmem_gui.domain.memory_document import Bullet, Group, Section, read_document
+from ltmem_gui.domain.memory_document import Bullet, Group, Section, read_document, split_reference
 
 HEAD_LINES = 6
 _NUMBERED = re.compile(r"c[1-9][0-9]{0,8}(?![0-9A-Za-z_])")
@@ -125,7 +125,7 @@ class _Reader:
         for group in read_document(text).groups:
             entries = group.entries_by_claim
             for bullet in _bullets(group):
-                cited = [(number, entry) for number in bullet.claims for entry in entries.get(number, ())]
+                cited = [(number, entry) for number in _numbers(bullet) for entry in entries.get(number, ())]
                 own = [self._item(path, group.title, f"c{number}", bullet, entry) for number, entry in cited]
                 linked |= {entry.line for _, entry in cited}
                 statuses = tuple(item.location.status for item in own)
@@ -226,8 +226,15 @@ def _bullets(group: Group) -> Iterator[Bullet]:
     return (item for section in sections for item in section.items if isinstance(item, Bullet))
 
 
+def _numbers(bullet: Bullet) -> tuple[int, ...]:
+    """Return the citation numbers of a bullet; a wrapped one may carry them at its end."""
+    wrapped = split_reference(bullet.more[-1])[2] if bullet.more else ()
+    return tuple(dict.fromkeys((*bullet.claims, *wrapped)))
+
+
 def _text(bullet: Bullet) -> str:
-    return "\n".join((bullet.text, *(line.strip() for line in bullet.more)))
+    rows = [bullet.text, *(line.strip() for line in bullet.more)]
+    return "\n".join((*rows[:-1], split_reference(rows[-1])[0]))
 
 
 def _seconds(text: str) -> int | None:

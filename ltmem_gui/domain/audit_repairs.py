@@ -110,9 +110,10 @@ def _without_claim(lines: list[bytes], item: AuditItem) -> bytes:
         gone = set(item.claim_lines)
         mark = f"[c{item.entry.claim}]".encode()
         start, end = _around(lines, item)
-        others = (lines[row - 1] for row in range(start, end) if row not in gone)
-        if not any(mark in row for row in others):
-            gone |= _entries_of(lines, item, start, end)
+        entries = _entries_of(lines, start, end)
+        rest = (lines[row - 1] for row in range(start, end) if row not in gone and row not in entries)
+        if not any(mark in row for row in rest):
+            gone |= {row for row, entry in entries.items() if entry.claim == item.entry.claim}
     return b"\n".join(line for number, line in enumerate(lines, 1) if number not in gone)
 
 
@@ -123,10 +124,7 @@ def _around(lines: list[bytes], item: AuditItem) -> tuple[int, int]:
     return start, min((number for number in heads if number > item.claim_lines[0]), default=len(lines) + 1)
 
 
-def _entries_of(lines: list[bytes], item: AuditItem, start: int, end: int) -> set[int]:
-    found: set[int] = set()
-    for number in range(start, end):
-        entry = parse_entry(lines[number - 1].decode("utf-8", "surrogateescape"))
-        if isinstance(entry, CitationEntry) and entry.claim == item.entry.claim:
-            found.add(number)
-    return found
+def _entries_of(lines: list[bytes], start: int, end: int) -> dict[int, CitationEntry]:
+    """Return line number → citation of the lines that are one."""
+    parsed = {row: parse_entry(lines[row - 1].decode("utf-8", "surrogateescape")) for row in range(start, end)}
+    return {row: entry for row, entry in parsed.items() if isinstance(entry, CitationEntry)}

@@ -25,13 +25,17 @@ class Share:
     high: float
 
     @property
+    def counted(self) -> str:
+        """Return the share of something that was counted whole, in words."""
+        return f"{self.hits} of {self.total} ({100 * self.hits / self.total:.0f} %)" if self.total else "none yet"
+
+    @property
     def words(self) -> str:
-        """Return the share in words."""
+        """Return the share of a sample in words, with its interval."""
         if not self.total:
-            return "nothing to count yet"
-        percent = 100 * self.hits / self.total
+            return self.counted
         low, high = 100 * self.low, 100 * self.high
-        return f"{self.hits} of {self.total} ({percent:.0f} %; 95 % interval {low:.1f} to {high:.1f} %)"
+        return f"{self.counted[:-1]}; 95 % interval {low:.1f} to {high:.1f} %)"
 
 
 def share(hits: int, total: int) -> Share:
@@ -70,10 +74,10 @@ class Coverage:
     def words(self) -> tuple[str, ...]:
         """Return the header of the desk, line by line."""
         lines = [
-            f"Claims with a citation that is in its place: {self.cited.words}",
+            f"Claims with a citation that is in its place: {self.cited.counted}",
             f"Claims without citation: {len(self.uncited)}; with broken ones only: {self.broken};"
             f" with unchecked ones only: {self.not_checked}",
-            f"Judged: {self.judged.words}; gone stale: {self.stale}",
+            f"Judged: {self.judged.counted}; gone stale: {self.stale}",
             f"Supported: {self.supported.words}",
         ]
         if self.supported.total and self.supported.hits == self.supported.total:

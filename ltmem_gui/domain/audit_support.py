@@ -67,8 +67,13 @@ def quote_spans(claim: str, evidence: str) -> tuple[tuple[int, int], ...]:
             found.append(exact.span())
         elif len(quote) <= len(evidence):
             alike = fuzz.partial_ratio_alignment(quote, evidence, score_cutoff=QUOTE_LIKENESS)
-            found += [(alike.dest_start, alike.dest_end)] if alike is not None else []
+            found += [_trimmed(evidence, alike.dest_start, alike.dest_end)] if alike is not None else []
     return _merged(found)
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    part = text[start:end]
+    return start + len(part) - len(part.lstrip()), end - len(part) + len(part.rstrip())
 
 
 def _merged(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

@@ -1,0 +1,54 @@
+"""What a person can ask of the audit: the part of the facade that both surfaces call for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ltmem_gui.domain.audit_repairs import Repair
+from ltmem_gui.domain.cancel import CancelToken
+from ltmem_gui.domain.consent import ApplyGrant
+from ltmem_gui.domain.events import Listener
+from ltmem_gui.domain.plan import Plan
+from ltmem_gui.domain.rollouts import RolloutRef
+from ltmem_gui.domain.verdicts import VerdictRecord
+from ltmem_gui.pipeline import audit_repairs, audit_sitting
+from ltmem_gui.pipeline.audit import Audit, load_audit
+from ltmem_gui.pipeline.audit_sitting import Sitting
+from ltmem_gui.pipeline.ports import Adapters
+from ltmem_gui.pipeline.requests import Request
+
+
+class AuditOperations:
+    """Look, plan a sitting, sit, plan repairs. Holds no state of its own."""
+
+    def __init__(self, adapters: Adapters) -> None:
+        self._adapters = adapters
+
+    async def load(
+        self,
+        request: Request,
+        *,
+        cancel: CancelToken,
+        listen: Listener,
+        refs: Sequence[RolloutRef] | None = None,
+        with_usage: bool = False,
+    ) -> Audit:
+        """Read the folder, the cited sessions and the verdicts; writes nothing."""
+        return await load_audit(self._adapters, request, cancel=cancel, listen=listen, refs=refs, with_usage=with_usage)
+
+    async def plan_sitting(self, request: Request, rater: str, frame: str) -> Plan:
+        """Plan a sitting: one confirmation for all its verdicts."""
+        return await audit_sitting.plan_sitting(self._adapters, request, rater, frame)
+
+    async def open_sitting(self, grant: ApplyGrant) -> Sitting:
+        """Begin a confirmed sitting."""
+        return await audit_sitting.open_sitting(self._adapters, grant)
+
+    async def plan_import(self, request: Request, records: Sequence[VerdictRecord]) -> Plan:
+        """Plan to append the verdicts of a report."""
+        self._adapters.use_home(request.home)
+        return await audit_sitting.plan_import(self._adapters, request, records)
+
+    async def plan_repairs(self, request: Request, repairs: Sequence[Repair]) -> Plan:
+        """Plan re-anchored citations, fixed notes and removed claims for the review."""
+        return await audit_repairs.plan_repairs(self._adapters, request, repairs)
