@@ -5,16 +5,16 @@ It has no settings, hooks or ignore rules of the borrowed repository.
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ltmem_gui.workspace.git_program import ATTRIBUTES, GitProgram, quote
+from ltmem_gui.workspace.git_program import ATTRIBUTES, GitProgram
 
 BRANCH = "refs/heads/main"
 _LONG_ID = 64
+_LONG_IDS = "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n"
 
 
 @contextmanager
@@ -22,17 +22,11 @@ def borrowing(root: Path, commit: str | None, *, on_disk: bool = False) -> Itera
     """Yield git on a temporary folder (0700) whose HEAD is `commit`; with `on_disk` its work tree is `root`."""
     with tempfile.TemporaryDirectory(prefix="ltmem-git-") as name:
         git_dir = Path(name)
-        for folder in ("objects/info", "objects/pack", "refs/heads", "info"):
-            (git_dir / folder).mkdir(parents=True)
-        long_ids = commit is not None and len(commit) == _LONG_ID
-        extension = "[extensions]\n\tobjectformat = sha256\n" if long_ids else ""
-        config = (
-            f"[core]\n\trepositoryformatversion = {int(long_ids)}\n\tbare = {str(not on_disk).lower()}\n{extension}"
-        )
-        (git_dir / "config").write_text(config, encoding="ascii")
+        for folder in ("objects", "refs", "info"):
+            (git_dir / folder).mkdir()
+        if commit is not None and len(commit) == _LONG_ID:
+            (git_dir / "config").write_text(_LONG_IDS, encoding="ascii")
         (git_dir / "HEAD").write_text(f"{commit}\n" if commit else f"ref: {BRANCH}\n", encoding="ascii")
         (git_dir / "info" / "attributes").write_text(ATTRIBUTES, encoding="ascii")
-        if commit is not None:
-            lender = quote(os.fspath(root / ".git" / "objects"))
-            (git_dir / "objects/info/alternates").write_bytes(lender + b"\n")
-        yield GitProgram(git_dir, root if on_disk else None)
+        lender = root / ".git" / "objects" if commit is not None else None
+        yield GitProgram(git_dir, root if on_disk else None, lender)

@@ -44,7 +44,6 @@ _CONFIG = {
 }
 # Neutral values: a library that copies the environment of the process can override a variable but not unset it.
 _ENVIRONMENT = {
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES": "",
     "GIT_ATTR_NOSYSTEM": "1",
     "GIT_CONFIG_COUNT": "0",
     "GIT_CONFIG_GLOBAL": _NULL,
@@ -84,10 +83,10 @@ def require_git() -> None:
         raise InputError("the git program was not found", "install git 2.30 or newer and make sure it is on PATH")
 
 
-def quote(path: str) -> bytes:
-    """Return a path in git's C-style quotes where it needs them."""
-    raw = path.encode("utf-8")
-    if all(32 <= byte != 127 and byte not in b'"\\' for byte in raw) and not path.startswith(" "):
+def quote(path: str, *, always: bool = False) -> bytes:
+    """Return a path in git's C-style quotes where it needs them, or always."""
+    raw = os.fsencode(path)
+    if not always and all(32 <= byte != 127 and byte not in b'"\\' for byte in raw) and not path.startswith(" "):
         return raw
     escaped = "".join(f"\\{byte:03o}" if byte < 32 or byte in b'"\\\x7f' else chr(byte) for byte in raw)
     return b'"%s"' % escaped.encode("latin-1")
@@ -95,11 +94,14 @@ def quote(path: str) -> bytes:
 
 @dataclass(frozen=True)
 class GitProgram:
-    """Git bound to one git folder and, where files on disk matter, one work tree. Paths are absolute."""
+    """Git bound to one git folder and, where files on disk matter, one work tree. Paths are absolute.
+
+    `lender` is another object folder that is read too, and never written.
+    """
 
     git_dir: Path
     work_tree: Path | None = None
-    index_file: Path | None = None
+    lender: Path | None = None
 
     def run(self, *arguments: str, data: bytes | None = None, ok: tuple[int, ...] = (0,)) -> bytes:
         """Return what a command printed; `data` is fed to its input.
@@ -128,8 +130,9 @@ class GitProgram:
             "GIT_DIR": str(self.git_dir),
             "GIT_COMMON_DIR": str(self.git_dir),
             "GIT_OBJECT_DIRECTORY": str(self.git_dir / "objects"),
-            "GIT_INDEX_FILE": str(self.index_file or self.git_dir / "index"),
+            "GIT_INDEX_FILE": str(self.git_dir / "index"),
             "GIT_WORK_TREE": str(self.work_tree or self.git_dir),
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": quote(str(self.lender), always=True).decode() if self.lender else "",
             "GIT_SHALLOW_FILE": str(self.git_dir / "shallow"),
             "GIT_GRAFT_FILE": _NULL,
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 from collections.abc import Iterator
@@ -12,11 +13,12 @@ from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.naming import STAGING_PREFIX, WORKSPACE_DIFF_FILENAME
 from ltmem_gui.pipeline.ports import BaselineChange
 from ltmem_gui.workspace.baseline import baseline_changes, read_head
-from ltmem_gui.workspace.borrowing import borrowing
+from ltmem_gui.workspace.borrowing import BRANCH, borrowing
 from ltmem_gui.workspace.git_program import GitFailed
 from ltmem_gui.workspace.reader import read
 from ltmem_gui.workspace.tree import root_state
 
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _ARGUMENTS = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignored=traditional")
 
 
@@ -27,9 +29,9 @@ def status(root: Path) -> tuple[BaselineChange, ...]:
     Raises `InputError` for a root that cannot be used or has no usable baseline.
     """
     root = Path(os.path.abspath(root))  # noqa: PTH100 - resolve() would follow the links that are to be refused
-    commit = read_head(root) if root_state(root) else None
+    commit = (_loose_head(root) or read_head(root)) if root_state(root) else None
     if commit is None:
-        raise InputError("the folder has no usable baseline", "apply a plan first", str(root))
+        raise _no_baseline(root)
     try:
         listing = _listing(root, commit)
     except GitFailed:
@@ -37,8 +39,26 @@ def status(root: Path) -> tuple[BaselineChange, ...]:
     if listing is None or any(line.endswith(b"/") or line[:1] not in b" ?!" for line in listing):
         # A repository inside the folder, or an index that is unusable or not that of the baseline: look at everything.
         snapshot = read(root)
+        if snapshot.baseline is None:
+            raise _no_baseline(root)
         return baseline_changes(snapshot, {path: file.data for path, file in snapshot.files.items()})
     return tuple(sorted(_changes(root, listing), key=lambda change: change.path))
+
+
+def _no_baseline(root: Path) -> InputError:
+    return InputError("the folder has no usable baseline", "apply a plan first", str(root))
+
+
+def _loose_head(root: Path) -> str | None:
+    """Return the commit of a branch that is stored as a file of its own, which spares starting git; None otherwise."""
+    git_dir = root / ".git"
+    try:
+        if git_dir.is_symlink() or (git_dir / "HEAD").read_text("ascii").strip() != f"ref: {BRANCH}":
+            return None
+        commit = (git_dir / BRANCH).read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return commit if _COMMIT.fullmatch(commit) else None
 
 
 def _listing(root: Path, commit: str) -> list[bytes]:

@@ -217,6 +217,14 @@ def test_reading_runs_nothing_and_writes_nothing(tmp_path: Path) -> None:
     assert not trap.exists()
 
 
+def test_a_folder_with_an_odd_name_is_compared_and_shown(tmp_path: Path) -> None:
+    root = lay(tmp_path / 'od:d "na\\me\n', {"a.md": b"x\n"})
+    baseline.reset(root, clock=clock)
+    lay(root, {"a.md": b"y\n"})
+    assert [(c.status, c.path) for c in status(root)] == [("M", "a.md")]
+    assert "-x\n+y\n" in workspace_diff(read(root), {"a.md": b"y\n"})
+
+
 def test_a_missing_object_is_never_fetched(tmp_path: Path) -> None:
     root = lay(tmp_path / "m", {"MEMORY.md": b"x\n"})
     baseline.reset(root, clock=clock)
@@ -353,7 +361,12 @@ def _bad_index(root: Path) -> None:
     lay(root, {"MEMORY.md": b"edited\n"})
 
 
-@pytest.mark.parametrize("change", [_nothing, _edits, _inner_repository, _staged, _no_index, _bad_index])
+def _packed_ref(root: Path) -> None:
+    plain_git(root, "pack-refs", "--all")
+    lay(root, {"MEMORY.md": b"edited\n"})
+
+
+@pytest.mark.parametrize("change", [_nothing, _packed_ref, _edits, _inner_repository, _staged, _no_index, _bad_index])
 def test_the_quick_status_says_the_same_as_reading_everything(setting: Path, change: Callable[[Path], None]) -> None:
     lay(setting, FILES)
     baseline.reset(setting, clock=clock)
@@ -365,6 +378,12 @@ def test_the_quick_status_says_the_same_as_reading_everything(setting: Path, cha
 
 
 def test_a_status_needs_a_baseline(tmp_path: Path) -> None:
-    for root in (tmp_path / "missing", lay(tmp_path / "m", {"a.md": b"a"})):
+    torn = lay(tmp_path / "torn", {"a.md": b"a"})
+    baseline.reset(torn, clock=clock)
+    shutil.rmtree(torn / ".git/objects/pack")
+    garbled = lay(tmp_path / "garbled", {"a.md": b"a"})
+    baseline.reset(garbled, clock=clock)
+    (garbled / ".git/HEAD").write_bytes(b"\xff")
+    for root in (tmp_path / "missing", lay(tmp_path / "m", {"a.md": b"a"}), torn, garbled):
         with pytest.raises(InputError, match="no usable baseline"):
             status(root)
