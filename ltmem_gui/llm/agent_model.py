@@ -96,12 +96,17 @@ async def _by_chat(
     *,
     effort: bool,
 ) -> AgentReply:
-    extra: dict[str, Any] = {"reasoning_effort": REASONING_EFFORT} if effort else {}
-    conversation: Any = [_chat_message(message) for message in messages]
-    offered: Any = [_chat_tool(tool) for tool in tools]
-    reply: Any = await client.chat.completions.create(
-        model=provider.model, messages=conversation, tools=offered, **extra
-    )
+    from openai.types.chat import ChatCompletion
+
+    body: dict[str, Any] = {
+        "model": provider.model,
+        "messages": [_chat_message(message) for message in messages],
+        "tools": [_chat_tool(tool) for tool in tools],
+    }
+    if effort:
+        body["reasoning_effort"] = REASONING_EFFORT
+    # Posted as it is: the client's typed method walks through the whole conversation again with each step.
+    reply: Any = await client.post("/chat/completions", cast_to=ChatCompletion, body=body)
     choices: Any = getattr(reply, "choices", None)
     if isinstance(reply, str) or choices is None:
         raise failure("protocol", "the answer is not what the API promises", provider.host)
@@ -148,9 +153,9 @@ async def _by_responses(
     *,
     effort: bool,
 ) -> AgentReply:
-    extra: dict[str, Any] = {"reasoning": {"effort": REASONING_EFFORT}} if effort else {}
-    conversation: Any = [item for message in messages if message.role != "system" for item in _items(message)]
-    offered: Any = [
+    from openai.types.responses import Response
+
+    offered: list[dict[str, Any]] = [
         {
             "type": "function",
             "name": tool.name,
@@ -160,10 +165,16 @@ async def _by_responses(
         }
         for tool in tools
     ]
-    instructions = "\n\n".join(message.text for message in messages if message.role == "system")
-    reply: Any = await client.responses.create(
-        model=provider.model, instructions=instructions, input=conversation, tools=offered, store=False, **extra
-    )
+    body: dict[str, Any] = {
+        "model": provider.model,
+        "instructions": "\n\n".join(message.text for message in messages if message.role == "system"),
+        "input": [item for message in messages if message.role != "system" for item in _items(message)],
+        "tools": offered,
+        "store": False,
+    }
+    if effort:
+        body["reasoning"] = {"effort": REASONING_EFFORT}
+    reply: Any = await client.post("/responses", cast_to=Response, body=body)
     if isinstance(reply, str) or not isinstance(getattr(reply, "output", None), list):
         raise failure("protocol", "the answer is not what the API promises", provider.host)
     if reply.status in ("failed", "cancelled"):

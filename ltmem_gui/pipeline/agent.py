@@ -64,6 +64,7 @@ class AgentRun:
         self._offload = offload
         self._listen = listen
         self._room = room_tokens
+        self._tools = tool_specs()
         self._messages: list[AgentMessage] = []
         self._steps: list[AgentStep] = []
         self._tokens = 0
@@ -113,7 +114,7 @@ class AgentRun:
                 f"the agent used {self._tokens} tokens; the next step would pass {self._fence.max_tokens}",
                 "raise max_tokens_per_run, or consolidate fewer memories at once",
             )
-        reply = await self._model.step(self._messages, tool_specs())
+        reply = await self._model.step(self._messages, self._tools)
         tokens_in = sent if reply.tokens_in is None else reply.tokens_in
         tokens_out = estimate_tokens(reply.text) if reply.tokens_out is None else reply.tokens_out
         self._tokens += tokens_in + tokens_out

@@ -33,6 +33,7 @@ from ltmem_gui.domain.findings import Finding, Severity
 from ltmem_gui.domain.jobs import Claim
 from ltmem_gui.domain.leases import StageTwo
 from ltmem_gui.domain.memory_items import token_limit
+from ltmem_gui.domain.metrics import Meter, TokenUsage, phase2_metrics
 from ltmem_gui.domain.naming import WORKSPACE_DIFF_FILENAME
 from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.pipeline.agent import AgentRun, Verdict
@@ -263,6 +264,16 @@ class _Run:
             listen=self._listen,
         )
 
+    def _metrics(self, staged: Staged, proposal: Plan, transcript: AgentTranscript) -> dict[str, int]:
+        meter = Meter()
+        meter.add(TokenUsage(transcript.tokens_in, transcript.tokens_out))
+        return phase2_metrics(
+            "succeeded_no_output" if proposal.state is PlanState.EMPTY else "",
+            inputs=len(staged.rows),
+            milliseconds=(self._adapters.clock() - self._started) * 1000,
+            meter=meter,
+        )
+
     async def _record(self, staged: Staged, proposal: Plan, transcript: AgentTranscript) -> Receipt:
         """Record the run and give the lease back; where nothing is to change, that is the success of the job."""
         plan, approval = self._plan, self._grant.approval
@@ -277,6 +288,7 @@ class _Run:
             started_at=self._started,
             finished_at=self._adapters.clock(),
             counts=transcript.counts(),
+            metrics=self._metrics(staged, proposal, transcript),
         )
         now = self._adapters.clock()
         async with open_store(self._adapters, Path(plan.home), writing=True) as call:

@@ -1,4 +1,4 @@
-"""Whole runs of the consolidation agent over a real server: what it proposes is reviewed, what fails leaves no trace."""
+"""Whole runs of the consolidation agent over a real server: what it proposes comes back as a plan to be reviewed."""
 
 from __future__ import annotations
 
@@ -10,34 +10,31 @@ from typing import Any
 import pytest
 
 from ltmem_gui.domain.agent import AgentStep
+from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.effects import SendToModel, StartAgent
 from ltmem_gui.domain.errors import AlreadyApplied, NothingToDo, RefusedError
 from ltmem_gui.domain.plan import PlanState
 from ltmem_gui.domain.review import all_accepted, from_flags
 from ltmem_gui.pipeline.operations import Operations
-from tests.helpers.agents import SUMMARY, agent_server, agent_settings, do, plan_with, run_with, whole_run
-from tests.helpers.bench import DAY, NOW, Bench
+from tests.helpers.agents import SUMMARY, agent_server, copied, do, extracted, plan_with, run_with, whole_run
+from tests.helpers.bench import Bench
 from tests.helpers.guard import Guard
 from tests.helpers.program import tree
-from tests.helpers.sessions import write_codex
 
 SECRET = "ghp_Zk3vR8sW1qLm5TxC9bNa2Yd6HfJ0PuE4oKsQ"
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    said = ("Always use pnpm, never npm.", "The tests need PORT=8123.", "I prefer tabs.")
+    return extracted(tmp_path_factory.mktemp("template"), said)
+
+
 @pytest.fixture
-def bench(tmp_path: Path, guard: Guard) -> Bench:
+def bench(template: Bench, tmp_path: Path, guard: Guard) -> Bench:
     """A bench with three extracted memories and no folder yet."""
-    bench = Bench(tmp_path)
+    bench = copied(template, tmp_path)
     guard.protect(bench.home, bench.memory)
-    for number, text in enumerate(("Always use pnpm, never npm.", "The tests need PORT=8123.", "I prefer tabs.")):
-        at = NOW - (number + 1) * DAY
-        write_codex(bench.sessions, [("user", "Fix it."), ("user", text)], number=number, at=at, cwd=f"/p{number}")
-
-    async def extract() -> None:
-        await bench.apply(await bench.plan_extract())
-
-    asyncio.run(extract())
-    guard.granted = False
     return bench
 
 
@@ -245,8 +242,6 @@ def test_refused_hunks_go_to_the_next_run(bench: Bench) -> None:
             overrides = {f.id: "test" for f in found if f.severity == "blocking"}
             chosen = part.model_copy(update={"overrides": overrides})
             grant = await operations.approve(proposal, chosen, approver="me", surface="window")
-            from ltmem_gui.domain.cancel import CancelToken
-
             await operations.apply(grant, cancel=CancelToken(), listen=bench.events.append)
 
         asyncio.run(apply())
@@ -254,6 +249,5 @@ def test_refused_hunks_go_to_the_next_run(bench: Bench) -> None:
         assert again.state is PlanState.APPLYABLE
         (agent,) = again.effects_of(StartAgent)
         assert "too long" in agent.refused[0]
-        run_with(bench, again.model_copy()) if False else None
     assert SUMMARY.split("\n")[3] in agent.refused[0]
     assert json.loads(again.model_dump_json())["kind"] == "consolidate"

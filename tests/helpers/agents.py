@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ltmem_gui.domain.cancel import CancelToken
@@ -14,8 +16,9 @@ from ltmem_gui.domain.plan import Plan
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.agent_run import Applied
 from ltmem_gui.pipeline.operations import Operations
-from tests.helpers.bench import Bench
+from tests.helpers.bench import DAY, NOW, Bench
 from tests.helpers.model_server import ModelServer, Recorded, ToolCall, model_server
+from tests.helpers.sessions import write_codex
 
 
 @dataclass
@@ -149,3 +152,40 @@ def whole_run() -> list[Any]:
         [do("search", queries=["lesson1", "pnpm"], match_mode="all_on_same_line")],
         "I took in three sessions.",
     ]
+
+
+def extracted(place: Path, said: Sequence[str]) -> Bench:
+    """Return a bench with one extracted memory per sentence and no folder yet."""
+    bench = Bench(place)
+    for number, text in enumerate(said):
+        at = NOW - (number + 1) * DAY
+        write_codex(bench.sessions, [("user", "Fix it."), ("user", text)], number=number, at=at, cwd=f"/p{number}")
+    asyncio.run(_extract(bench))
+    return bench
+
+
+def consolidated(place: Path) -> Bench:
+    """Return a bench whose folder the built-in rules wrote, and one memory more that is waiting."""
+    bench = extracted(place, ["Always use pnpm, never npm."])
+    asyncio.run(_consolidate(bench))
+    turns = [("user", "Fix it."), ("user", "The tests need PORT=8123 in this repo, always.")]
+    write_codex(bench.sessions, turns, number=2, at=NOW - 2 * DAY)
+    asyncio.run(_extract(bench))
+    return bench
+
+
+def copied(bench: Bench, place: Path) -> Bench:
+    """Return the same data in folders of its own: a copy takes less time than a run."""
+    copy = Bench(place)
+    for source, target in ((bench.home, copy.home), (bench.memory, copy.memory), (bench.sessions, copy.sessions)):
+        if source.exists():
+            shutil.copytree(source, target, symlinks=True)
+    return copy
+
+
+async def _extract(bench: Bench) -> None:
+    await bench.apply(await bench.plan_extract())
+
+
+async def _consolidate(bench: Bench) -> None:
+    await bench.apply(await bench.plan_consolidate())
