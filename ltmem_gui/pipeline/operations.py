@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import ApplyGrant, Receipt, Selection, Surface
-from ltmem_gui.domain.errors import RefusedError
+from ltmem_gui.domain.errors import RefusedError, UsageError
 from ltmem_gui.domain.events import Listener, StepReached
 from ltmem_gui.domain.findings import Finding
+from ltmem_gui.domain.inbox import InboxLine
 from ltmem_gui.domain.jobs import JobRecord
 from ltmem_gui.domain.plan import Plan
+from ltmem_gui.domain.providers import BUILTIN
+from ltmem_gui.domain.queue_actions import ROW_ACTIONS, RUN_ACTIONS, QueueAction
 from ltmem_gui.domain.rollouts import Rollout, RolloutRef
 from ltmem_gui.pipeline import (
     agent_run,
     approval,
+    audit_sitting,
     consolidation,
     extraction,
     maintenance,
+    model_consolidation,
     planner,
+    row_apply,
+    row_plans,
     scanning,
+    thread_plans,
 )
 from ltmem_gui.pipeline.agent_run import Applied
+from ltmem_gui.pipeline.audit_operations import AuditOperations
 from ltmem_gui.pipeline.ledger import StoreLedger
 from ltmem_gui.pipeline.ports import Adapters, WorkspaceSnapshot
 from ltmem_gui.pipeline.requests import Request, ScanReport
+from ltmem_gui.pipeline.row_plans import InboxWish
 from ltmem_gui.pipeline.sessions import open_store
 
 
@@ -39,6 +50,11 @@ class Operations:
         """Return what the use cases work with."""
         return self._adapters
 
+    @property
+    def audit(self) -> AuditOperations:
+        """Return what can be asked of the audit."""
+        return AuditOperations(self._adapters)
+
     async def scan(self, request: Request, *, cancel: CancelToken, listen: Listener) -> ScanReport:
         """Find and judge the sessions below the named folders; reads only."""
         return await scanning.scan(self._adapters, request, cancel=cancel, listen=listen)
@@ -50,9 +66,15 @@ class Operations:
         return await planner.plan_extract(self._adapters, request, cancel=cancel, listen=listen)
 
     async def plan_consolidate(self, request: Request, *, cancel: CancelToken, listen: Listener) -> Plan:
-        """Work out a consolidation in memory; with the built-in provider the plan is the final one."""
+        """Work out a consolidation in memory.
+
+        With the built-in provider the plan is the final one; with a model it is of kind `consolidate`, and `propose`
+        returns the one that remains to be confirmed.
+        """
         self._adapters.use_home(request.home)
         self._adapters.use_settings(request.settings)
+        if request.provider != BUILTIN:
+            return await model_consolidation.plan_agent(self._adapters, request, cancel=cancel, listen=listen)
         return await consolidation.plan_consolidate(self._adapters, request, cancel=cancel, listen=listen)
 
     async def plan_undo(self, request: Request) -> Plan:
@@ -69,6 +91,38 @@ class Operations:
         """Plan to empty the memory folder and delete every row."""
         return await maintenance.plan_clear(self._adapters, request)
 
+    async def plan_queue_action(
+        self,
+        request: Request,
+        action: QueueAction,
+        thread_ids: Sequence[str],
+        *,
+        cancel: CancelToken,
+        listen: Listener,
+    ) -> Plan:
+        """Plan an action on rows of the queue; rows it is not for are in `skipped`, each with its reason."""
+        self._adapters.use_home(request.home)
+        self._adapters.use_settings(request.settings)
+        if action in ROW_ACTIONS:
+            return await row_plans.plan_jobs_action(self._adapters, request, action, thread_ids)
+        if action in RUN_ACTIONS:
+            return await thread_plans.plan_threads(
+                self._adapters, request, action, thread_ids, cancel=cancel, listen=listen
+            )
+        if action is QueueAction.FORGET and len(thread_ids) == 1:
+            return await maintenance.plan_forget(self._adapters, request, thread_ids[0], cancel=cancel, listen=listen)
+        raise UsageError(f"{action.value} cannot be planned for {len(thread_ids)} rows", "choose one row")
+
+    async def inbox(self, home: Path) -> tuple[InboxLine, ...]:
+        """Return the inbox lines that wait, best first."""
+        return await row_plans.read_inbox(self._adapters, home)
+
+    async def plan_inbox(self, request: Request, wishes: Sequence[InboxWish]) -> Plan:
+        """Plan to take, reword or drop inbox lines."""
+        self._adapters.use_home(request.home)
+        self._adapters.use_settings(request.settings)
+        return await row_plans.plan_inbox(self._adapters, request, wishes)
+
     async def check(self, plan: Plan, selection: Selection) -> tuple[Finding, ...]:
         """Apply a selection to a copy in memory and validate it."""
         return await approval.check(self._adapters, plan, selection)
@@ -83,6 +137,10 @@ class Operations:
         """Carry out a granted plan and return its receipt."""
         if grant.plan.kind == "extract":
             return await extraction.run_extraction(self._adapters, grant, cancel=cancel, listen=listen)
+        if grant.plan.operation == audit_sitting.AUDIT:
+            return await audit_sitting.run_import(self._adapters, grant)
+        if row_plans.is_row_plan(grant.plan):
+            return await row_apply.apply_rows(self._adapters, grant, cancel=cancel, listen=listen)
         if grant.plan.kind == "apply":
             listen(StepReached("applying", f"{len(grant.plan.changes)} files"))
             home = Path(grant.plan.home)
