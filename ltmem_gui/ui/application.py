@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.ui.bridge import loop as bridge
+from ltmem_gui.ui.bridge.collecting import UiCollector
 from ltmem_gui.ui.bridge.excepthook import BugReporter, Hooks
 from ltmem_gui.ui.bridge.shutdown import Shutdown, Stage
 from ltmem_gui.ui.bridge.supervisor import Supervisor
@@ -103,6 +104,8 @@ async def _live(app: QApplication, loop: bridge.WindowLoop, options: Application
     window.folders.demo.setText(options.demo_hint)
     controller.name_folders(options.folders)
     window.show()
+    collector = UiCollector()
+    collector.start()
     if options.started is not None:
         options.started(Running(window, controller, supervisor, shutdown))
     try:
@@ -112,6 +115,7 @@ async def _live(app: QApplication, loop: bridge.WindowLoop, options: Application
         window.hide()
         window.deleteLater()
         await asyncio.sleep(0)
+        collector.stop()
         hooks.remove()
     return 0
 

@@ -120,7 +120,9 @@ class MainWindow(QMainWindow):
         sidebar.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for name in PANELS:
             action = self.registry.action(f"panel.{name}")
-            sidebar.addItem(QListWidgetItem(action.icon(), action.text()))
+            item = QListWidgetItem(action.icon(), action.text())
+            item.setSizeHint(QSize(0, max(32, sidebar.fontMetrics().height() + 16)))
+            sidebar.addItem(item)
         sidebar.itemSelectionChanged.connect(self._on_sidebar_selected)
         return sidebar
 

@@ -133,6 +133,7 @@ class Theme(QObject):
     def style_sheet(self) -> str:
         """Return the style sheet: spacing and borders only, colours from the tokens."""
         values = {name.replace(".", "_"): value for name, value in self.tokens.items()}
+        values["icons"] = self._icons_dir.as_posix()
         return Template(self._style).substitute(values)
 
     def icon(self, name: str, token: str = "text") -> QIcon:

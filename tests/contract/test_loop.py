@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import gc
 import os
 import signal
 import subprocess
@@ -22,6 +23,7 @@ from PySide6.QtWidgets import QApplication, QDialog
 
 from ltmem_gui.domain.errors import Cancelled, InputError
 from ltmem_gui.domain.events import JobStarted, RunProgressed
+from ltmem_gui.ui.bridge import collecting
 from ltmem_gui.ui.bridge import loop as loop_module
 from ltmem_gui.ui.bridge.awaiting import emitted, opened
 from ltmem_gui.ui.bridge.loop import WindowLoop
@@ -386,3 +388,35 @@ def test_signals_end_an_idle_window_at_once(number: signal.Signals) -> None:
     assert out == f"{number.name}\n"
     assert code == 0
     assert time.monotonic() - began < 5
+
+
+def test_garbage_is_collected_on_the_ui_thread_only(loop: WindowLoop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collecting, "INTERVAL_MS", 5)
+    monkeypatch.setattr(collecting, "FULL_SECONDS", 0.0)
+    threads: set[int] = set()
+
+    class Cycle:
+        def __init__(self) -> None:
+            self.me = self
+
+        def __del__(self) -> None:
+            threads.add(threading.get_ident())
+
+    def litter() -> None:
+        for _ in range(20_000):
+            Cycle()
+
+    async def main() -> None:
+        collector = collecting.UiCollector()
+        collector.start()
+        try:
+            await asyncio.to_thread(litter)
+            assert threads <= {threading.get_ident()}
+            for _ in range(100):
+                await asyncio.sleep(0.005)
+        finally:
+            collector.stop()
+
+    loop.run_until_complete(main())
+    assert gc.isenabled()
+    assert threads == {threading.get_ident()}

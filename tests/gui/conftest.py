@@ -93,11 +93,13 @@ def harness(qapp: QApplication) -> Iterator[LoopHarness]:
 @pytest.fixture(autouse=True)
 def no_leaks(qtbot: QtBot) -> Iterator[None]:
     """Fail on threads, active timers and windows that a test left behind."""
+    gc.disable()
     threads = set(threading.enumerate())
     windows = set(QApplication.topLevelWidgets())
     yield
-    # A loop of a test before, with its timers, must not be collected on a worker thread of the next one.
+    # Qt objects in cycles must not be collected on a worker thread: the window collects on its own thread, too.
     gc.collect()
+    gc.enable()
     QCoreApplication.sendPostedEvents(None, int(QEvent.Type.DeferredDelete.value))
     new_threads = [t.name for t in threading.enumerate() if t not in threads and t.is_alive() and not t.daemon]
     shown = [w for w in QApplication.topLevelWidgets() if w not in windows and w.isVisible()]

@@ -94,6 +94,15 @@ def test_rows_join_scan_and_jobs_and_keep_keys_unique() -> None:
     assert count_kinds(rows) == {"waiting": 3, "good": 1}
 
 
+def test_a_job_newer_than_the_scan_counts() -> None:
+    seen = scanned(0)
+    fresh = job(last_success_watermark=seen.updated_at)
+    done = build_rows([seen], (fresh,), NOW)[0]
+    assert (done.state.name, done.scanned.eligibility.failed[0].rule) == ("done", "up_to_date")  # type: ignore[union-attr]
+    older = job(last_success_watermark=NOW - 9 * DAY)
+    assert build_rows([seen], (older,), NOW)[0].state.name == "queued"
+
+
 def test_events_move_a_row_on() -> None:
     started = apply_event(row(0), JobStarted("t", 2), NOW)
     assert (started.state.kind, started.attempt, started.started_at) == (StateKind.RUNNING, 2, NOW)

@@ -198,6 +198,8 @@ def test_from_an_empty_home_to_a_written_folder(desk: Desk) -> None:
     assert desk.window.shown_panel == "review"
     assert not desk.root.exists()
 
+    assert {row.state.name for row in desk.window.queue.model.rows} >= {"done", "nothing to keep"}
+    assert "queued" not in {row.state.name for row in desk.window.queue.model.rows}
     review = desk.window.review
     assert not review.registry.action("review.apply").isEnabled()
     accept_everything(desk)

@@ -108,7 +108,7 @@ class KeysPage(_Sheet):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("keys", "Keys", parent)
-        self.resize(760, 680)
+        self.resize(760, 720)
         body = QWidget()
         columns = QHBoxLayout(body)
         columns.setSpacing(32)
@@ -116,8 +116,8 @@ class KeysPage(_Sheet):
         places: tuple[tuple[Context, QVBoxLayout], ...] = (
             ("everywhere", left),
             ("queue", left),
+            ("citations", left),
             ("diff", right),
-            ("citations", right),
         )
         for context, column in places:
             column.addWidget(plain_label(CONTEXT_TITLES[context], font=bold_font()))

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 from ltmem_gui.domain.events import Event, JobFinished, JobStarted
 from ltmem_gui.domain.hazards import one_line
-from ltmem_gui.domain.jobs import STAGE1_KIND, JobRecord
+from ltmem_gui.domain.jobs import STAGE1_KIND, JobRecord, JobStatus
+from ltmem_gui.domain.rollouts import Eligibility, Reason
 from ltmem_gui.pipeline.ports import ScannedRollout
 from ltmem_gui.ui.models.formats import project
-from ltmem_gui.ui.models.job_state import JobState, running, state_of, state_of_outcome
+from ltmem_gui.ui.models.job_state import UP_TO_DATE_RULE, JobState, running, state_of, state_of_outcome
 
 NO_TITLE = "(no typed message)"
 
@@ -90,6 +91,7 @@ def prepare_rows(rows: Iterable[JobRow]) -> PreparedRows:
 
 
 def _scanned_row(rollout: ScannedRollout, job: JobRecord | None, now: int) -> JobRow:
+    rollout = _with_newer_job(rollout, job)
     row = JobRow(
         key=rollout.id or rollout.path,
         thread_id=rollout.id,
@@ -103,6 +105,18 @@ def _scanned_row(rollout: ScannedRollout, job: JobRecord | None, now: int) -> Jo
         scanned=rollout,
     )
     return row if job is None else _with_job(row, job)
+
+
+def _with_newer_job(rollout: ScannedRollout, job: JobRecord | None) -> ScannedRollout:
+    """Bring a scan up to date with a job that succeeded after it: the rule says what the next scan would say."""
+    if job is None or job.status is not JobStatus.DONE or rollout.updated_at is None:
+        return rollout
+    rules = rollout.eligibility.reasons
+    if not rollout.eligibility.eligible or job.last_success_watermark < rollout.updated_at:
+        return rollout
+    done = Reason(UP_TO_DATE_RULE, False, "up to date: extracted already, nothing new since")
+    others = tuple(rule for rule in rules if rule.rule != UP_TO_DATE_RULE)
+    return replace(rollout, eligibility=Eligibility((*others, done)))
 
 
 def _job_row(job: JobRecord, now: int) -> JobRow:

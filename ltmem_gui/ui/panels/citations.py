@@ -168,7 +168,7 @@ class CitationsPanel(QWidget):
         splitter.addWidget(texts)
         splitter.setStretchFactor(0, 5)
         splitter.setStretchFactor(1, 6)
-        splitter.setSizes([560, 620])
+        splitter.setSizes([610, 570])
         splitter.setChildrenCollapsible(False)
         self._empty = EmptyPage("citations.empty")
         self._empty.pressed.connect(self.read_asked)
@@ -200,7 +200,7 @@ class CitationsPanel(QWidget):
         header.setStretchLastSection(True)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         wide = table.fontMetrics().averageCharWidth()
-        for index, width in enumerate((16, 21, 27, 20)):
+        for index, width in enumerate((15, 23, 28, 20)):
             header.resizeSection(index, wide * width)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         header.setSortIndicatorClearable(True)

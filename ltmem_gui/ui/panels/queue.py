@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, Qt, Signal
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -49,6 +49,7 @@ CHIP_ORDER = (
 
 INLINE_ROWS = 300
 ROWS_TASK = "queue.rows"
+TICK_MS = 1_000
 
 
 class QueueTable(QTableView):
@@ -96,6 +97,9 @@ class QueuePanel(QWidget):
         self._kept_keys: list[str] = []
         self._kept_top = ""
         self._seen = Seen()
+        self._ticker = QTimer(self)
+        self._ticker.setInterval(TICK_MS)
+        self._ticker.timeout.connect(model.tick)
         self._empty_action = ""
         self._build(theme, actions)
         model.about_to_arrange.connect(self._on_model_arranging)
@@ -140,6 +144,11 @@ class QueuePanel(QWidget):
         """Say what the empty table means and what to do about it."""
         self._empty_action = action
         self._empty.teach(title, sentence, action_title)
+
+    def set_running(self, running: bool) -> None:
+        """Let times move on once a second while a run is going on."""
+        if running != self._ticker.isActive():
+            (self._ticker.start if running else self._ticker.stop)()
 
     def current_row(self) -> JobRow | None:
         """Return the row the keyboard is on."""

@@ -100,7 +100,9 @@ class RunBar(QFrame):
         self.run.setObjectName("run.button")
         self.run.setProperty("role", "button")
         self.run.setProperty("primary", "true")
-        self.run.setDefaultAction(actions.action("run.start"))
+        # Not its default action: the button has its own colour, and the menu lists the action with the usual icon.
+        self.run.clicked.connect(actions.action("run.start").trigger)
+        actions.action("run.start").changed.connect(self._on_action_changed)
         self.run.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.run.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
         menu = QMenu(self.run)
@@ -139,13 +141,13 @@ class RunBar(QFrame):
         """Change text, icon and accessible name together."""
         self._state = state
         action = self._actions.action("run.start")
-        look = (state.button, state.icon, action.isEnabled(), self._theme.scheme)
+        look = (state.button, state.icon, action.isEnabled(), action.toolTip(), self._theme.scheme)
         if look != self._look:  # a changed button lays the whole bar out anew
             self._look = look
-            action.setText(state.button)
-            action.setIconText(state.button)
-            token = "accent_text" if action.isEnabled() else "disabled"
-            self.run.setIcon(self._theme.icon(state.icon, token))
+            self.run.setText(state.button)
+            self.run.setEnabled(action.isEnabled())
+            self.run.setToolTip(action.toolTip())
+            self.run.setIcon(self._theme.icon(state.icon, "accent_text" if action.isEnabled() else "disabled"))
             self.run.setAccessibleName(state.button)
         self.cancel.setVisible(state.busy)
         self.scan.setVisible(not state.busy)
@@ -166,6 +168,9 @@ class RunBar(QFrame):
         self.show_run(self._state)
 
     def _on_theme_changed(self) -> None:
+        self.show_run(self._state)
+
+    def _on_action_changed(self) -> None:
         self.show_run(self._state)
 
     def _words(self, state: RunState) -> str:
