@@ -84,7 +84,8 @@ class ReceiptFile(_Value):
 class Receipt(_Value):
     """What was done: the numbered, kept record of one grant. It never holds memory text.
 
-    `redactions` counts what was taken out, by place (input, output) and kind, never with values.
+    `redactions` counts what was taken out, by place (input, output) and kind, never with values. `metrics` holds the
+    counters of the run (`domain/metrics`), which stay on this computer.
     """
 
     operation_number: int
@@ -103,6 +104,7 @@ class Receipt(_Value):
     watermark_after: int | None = None
     overrides: dict[str, str] = {}
     redactions: dict[str, dict[str, int]] = {}
+    metrics: dict[str, int] = {}
 
 
 class ApplyGrant:

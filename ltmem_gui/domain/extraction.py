@@ -97,13 +97,18 @@ class ExtractionInput:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionReply:
-    """What a provider answered: `text` is the untrusted JSON; token counts are None when not reported."""
+    """What a provider answered: `text` is the untrusted JSON; token counts are None when not reported.
+
+    `tokens_cached` is a part of `tokens_in`, `tokens_reasoning` of `tokens_out`.
+    """
 
     text: str
     tokens_in: int | None = None
     tokens_out: int | None = None
     proposed: tuple[Candidate, ...] = ()
     inbox: tuple[Candidate, ...] = ()
+    tokens_cached: int | None = None
+    tokens_reasoning: int | None = None
 
 
 _FENCE = re.compile(r"\A\s*```[A-Za-z0-9_-]*[ \t]*\n(?P<body>.*?)\n```[ \t]*(?:\n.*)?\Z", re.DOTALL)

@@ -6,7 +6,7 @@ What is sent is the redacted input only. The answer stays untrusted text: `decod
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ltmem_gui.domain.errors import KnownError, ProviderError
@@ -163,14 +163,24 @@ def _probe_input(said: str) -> ExtractionInput:
 
 
 def _reply(answer: Answer) -> ExtractionReply:
-    return ExtractionReply(text=answer.text, tokens_in=answer.tokens_in, tokens_out=answer.tokens_out)
+    return ExtractionReply(
+        text=answer.text,
+        tokens_in=answer.tokens_in,
+        tokens_out=answer.tokens_out,
+        tokens_cached=answer.tokens_cached,
+        tokens_reasoning=answer.tokens_reasoning,
+    )
 
 
 def _sum(text: str, replies: list[ExtractionReply]) -> ExtractionReply:
-    counted_in = [reply.tokens_in for reply in replies if reply.tokens_in is not None]
-    counted_out = [reply.tokens_out for reply in replies if reply.tokens_out is not None]
+    def total(counts: Iterable[int | None]) -> int | None:
+        known = [count for count in counts if count is not None]
+        return sum(known) if known else None
+
     return ExtractionReply(
         text=text,
-        tokens_in=sum(counted_in) if counted_in else None,
-        tokens_out=sum(counted_out) if counted_out else None,
+        tokens_in=total(reply.tokens_in for reply in replies),
+        tokens_out=total(reply.tokens_out for reply in replies),
+        tokens_cached=total(reply.tokens_cached for reply in replies),
+        tokens_reasoning=total(reply.tokens_reasoning for reply in replies),
     )

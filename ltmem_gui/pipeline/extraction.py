@@ -41,6 +41,7 @@ from ltmem_gui.domain.extraction import (
 from ltmem_gui.domain.jobs import Claim, ClaimOutcome, ClaimResult, JobOutcome
 from ltmem_gui.domain.leases import StageTwo
 from ltmem_gui.domain.memory_items import token_limit
+from ltmem_gui.domain.metrics import Meter, TokenUsage, phase1_metrics
 from ltmem_gui.domain.plan import Plan
 from ltmem_gui.domain.rollouts import RolloutRef
 from ltmem_gui.pipeline.ports import Adapters, Extractor, SplittingExtractor
@@ -96,6 +97,7 @@ async def _record(call: StoreCall, grant: ApplyGrant, run: _Run, started: int, f
         started_at=started,
         finished_at=finished,
         counts=dict(sorted(run.counts.items())),
+        metrics=phase1_metrics(run.counts, run.meter, milliseconds=run.milliseconds),
         redactions={place: dict(sorted(kinds.items())) for place, kinds in run.redactions.items() if kinds},
     )
     return await call(call.store.record_receipt, receipt)
@@ -115,8 +117,15 @@ class _Run:
         self._claiming: set[asyncio.Future[ClaimResult]] = set()
         self._tokens = 0
         self._hosts = {effect.host for effect in plan.effects_of(SendToModel)}
+        self._began = asyncio.get_running_loop().time()
+        self.meter = Meter()
         self.counts: Counter[str] = Counter()
         self.redactions: dict[str, Counter[str]] = {"input": Counter(), "output": Counter()}
+
+    @property
+    def milliseconds(self) -> int:
+        """Return how long the run has taken."""
+        return round((asyncio.get_running_loop().time() - self._began) * 1000)
 
     async def change_rows(self) -> None:
         """Do what the plan does before: end the back-off of the jobs it names, delete the rows it names."""
@@ -188,6 +197,7 @@ class _Run:
             )
             self.redactions["input"].update(prepared.redactions)
             reply = await self._ask(job, prepared)
+            self.meter.add(TokenUsage(reply.tokens_in, reply.tokens_out, reply.tokens_cached, reply.tokens_reasoning))
             self._tokens += (reply.tokens_in or 0) + (reply.tokens_out or 0)
             outcome, note = await self._finish(job, claim, prepared, reply)
         except LeaseLost as error:

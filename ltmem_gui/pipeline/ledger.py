@@ -9,6 +9,7 @@ from ltmem_gui.domain.consent import ApplyGrant, Receipt, Selection
 from ltmem_gui.domain.effects import PruneOutputs, StoreOutputs
 from ltmem_gui.domain.errors import AlreadyApplied, LockBusy
 from ltmem_gui.domain.jobs import Claim
+from ltmem_gui.domain.metrics import phase2_metrics
 from ltmem_gui.domain.plan import Plan, SelectedRow
 from ltmem_gui.domain.refusals import RefusedHunk
 from ltmem_gui.pipeline.beside_codex import require_no_other
@@ -69,8 +70,9 @@ class StoreLedger:
             change_rows(store, plan, now)
             if self._selection is not None:
                 store.refuse_hunks(refused_hunks(plan, self._selection, now))
+            metered = receipt.model_copy(update={"metrics": _metrics(plan, receipt)})
             return store.finish_global(
-                claim, watermark=watermark or 0, rows=rows, receipt=receipt, now=self._adapters.clock()
+                claim, watermark=watermark or 0, rows=rows, receipt=metered, now=self._adapters.clock()
             )
 
     def fail(self, claim: Claim, reason: str) -> None:
@@ -82,6 +84,15 @@ class StoreLedger:
         """Give the lease back."""
         with self._adapters.stores.writing(self._home) as store:
             store.release_global(claim, now=self._adapters.clock())
+
+
+def _metrics(plan: Plan, receipt: Receipt) -> dict[str, int]:
+    """Return the counters of a consolidation that was written; an agent's run counted its claim and inputs itself."""
+    if plan.operation != "consolidate":
+        return {}
+    took = (receipt.finished_at - receipt.started_at) * 1000
+    own = not plan.provider.host
+    return phase2_metrics("succeeded", claimed=own, inputs=len(plan.rows), milliseconds=took)
 
 
 def change_rows(store: Store, plan: Plan, now: int) -> None:

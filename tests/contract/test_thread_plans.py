@@ -155,8 +155,8 @@ def test_run_now_takes_what_is_too_old_or_fresh_and_says_so(bench: Bench) -> Non
 
 def test_run_now_keeps_every_other_rule(bench: Bench) -> None:
     bench.scripted = Splitter(too_large)
-    agent = {"source": {"subagent": {"thread_spawn": {"parent_thread_id": SMALL, "depth": 1}}}}
-    write_codex(bench.sessions, [("user", "Rule: no.")], number=5, at=NOW - DAY, **agent)
+    agent = {"subagent": {"thread_spawn": {"parent_thread_id": SMALL, "depth": 1}}}
+    write_codex(bench.sessions, [("user", "Rule: no.")], number=5, at=NOW - DAY, source=agent)
     other = thread_id(5, NOW - DAY)
     plan = planned(bench, QueueAction.RUN, other, "unknown")
     assert plan.state is PlanState.EMPTY
