@@ -173,3 +173,27 @@ def test_modes_renames_and_order_are_pointed_out(room: Room) -> None:
     assert "same lines, other order" in told["order.md"][1]
     assert told["phase2_workspace_diff.md"] == ("temporary", "+1 −0 · nothing to decide")
     assert [row.sign for row in room.panel.files_model.rows][-1] == "–"
+
+
+def test_the_keys_go_to_the_diff_when_a_plan_comes_and_when_the_panel_is_shown(room: Room) -> None:
+    room.panel.setFocus()
+    plan, base = plan_of_files({"n.md": "a\n"}, {"n.md": "b\n"})
+    room.panel.load(plan, base)
+    assert QApplication.focusWidget() is room.panel.view
+    room.panel.files.setFocus()
+    room.panel.load(plan, base)
+    assert QApplication.focusWidget() is room.panel.files
+    room.panel.hide()
+    room.panel.show()
+    room.panel.activateWindow()
+    QTest.qWaitForWindowActive(room.panel)
+    room.press(K.Key_A)
+    assert room.decisions == [A]
+
+
+def test_changes_from_outside_are_named_apart(room: Room) -> None:
+    plan, base = plan_of_files({"n.md": "a\n"}, {"n.md": "b\n"})
+    drift = tuple(f"M file{n}.md" for n in range(7))
+    room.panel.load(plan.model_copy(update={"drift": drift}), base)
+    assert room.panel.messages.text.startswith("Changed outside since the baseline: M file0.md")
+    assert room.panel.messages.text.endswith("and 2 more")

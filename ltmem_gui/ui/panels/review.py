@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QItemSelection, QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QHBoxLayout,
     QMenu,
     QSplitter,
@@ -103,6 +104,11 @@ class ReviewPanel(QWidget):
         moved = self.state.load(plan, base)
         if base and moved:
             self.show_stale(f"{plural(len(moved), 'file')} moved since the plan was made: {', '.join(moved[:3])}")
+        elif plan.drift:
+            what = f"Changed outside since the baseline: {one_line(', '.join(plan.drift[:5]), 300)}"
+            more = f" and {len(plan.drift) - 5} more" if len(plan.drift) > 5 else ""
+            self.messages.show_message("info", what + more, "The diff starts from the files as they are now.")
+        self._take_focus()
 
     def clear(self) -> None:
         """Forget the plan and say what the panel is for."""
@@ -162,6 +168,17 @@ class ReviewPanel(QWidget):
             files, side = min(240, int(0.2 * width)), min(280, int(0.24 * width))
             self._splitter.setSizes([files, width - files - side, side])
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Give the keys to the diff: a review can begin without the mouse."""
+        super().showEvent(event)
+        self._take_focus()
+
+    def _take_focus(self) -> None:
+        focus = QApplication.focusWidget()
+        inside = focus is not None and focus is not self and self.isAncestorOf(focus)
+        if self.isVisible() and self.state.review is not None and not inside:
+            self.commands.focus_diff()
+
     def show_reading_list(self, on: bool) -> None:
         """Show the rows as a table or as a diff."""
         # A table that gets the focus without a current row takes its first one: choose before the switch.
@@ -204,12 +221,15 @@ class ReviewPanel(QWidget):
 
     async def _read_base(self, plan: Plan) -> None:
         snapshot = await self._operations.read_folder(Path(plan.memory_root))
-        if self.state.plan is not None and self.state.plan.digest == plan.digest:
-            row = self.view.cursor_row
-            path = self.current_path()
-            self.load(plan, {file.path: file.data for file in snapshot.files.values()})
-            if path:
-                self.open_file(path, row=None if self.view.cursor_row == row else row)
+        if self.state.plan is None or self.state.plan.digest != plan.digest:
+            return
+        path, unit = self.current_path(), self.commands.unit()
+        self.load(plan, {file.path: file.data for file in snapshot.files.values()})
+        if path:
+            self.open_file(path)
+            row = self.model.document.header_of(unit) if unit is not None else None
+            if row is not None:
+                self.view.set_cursor_row(row)
 
     async def _check(self, plan: Plan) -> None:
         review = self.state.review

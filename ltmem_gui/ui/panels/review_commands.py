@@ -97,7 +97,7 @@ class ReviewCommands(QObject):
     def decide(self, decision: Decision) -> None:
         """Decide the change under the cursor, or the selected rows; then go to the next open change."""
         p = self._panel
-        review, unit = p.state.review, self._unit()
+        review, unit = p.state.review, self.unit()
         if review is None:
             return
         first, last = p.view.selected_rows
@@ -134,7 +134,7 @@ class ReviewCommands(QObject):
     def edit(self) -> None:
         """Open the new lines of the change under the cursor."""
         p = self._panel
-        review, key = p.state.review, self._unit()
+        review, key = p.state.review, self.unit()
         if review is None or key is None:
             self.say("No change on this row: F7 goes to the next one")
             return
@@ -219,7 +219,7 @@ class ReviewCommands(QObject):
     # --- notes and findings ---
 
     def _begin_note(self) -> None:
-        key, review = self._unit(), self._panel.state.review
+        key, review = self.unit(), self._panel.state.review
         if key is None or review is None:
             self.say("No change on this row: F7 goes to the next one")
             return
@@ -459,6 +459,7 @@ class ReviewCommands(QObject):
         at = p.view.cursor_row
         return p.model.document.row(at) if at < p.model.document.count else None
 
-    def _unit(self) -> str | None:
+    def unit(self) -> str | None:
+        """Return the key of the change under the cursor."""
         row = self._row()
         return row.unit if row is not None else None
