@@ -4,13 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from ltmem_gui.domain.diffing.files import file_change
 from tests.gui.review_room import ALT, CTRL, SHIFT, A, K, Room, X, child, load, make_room
-from tests.helpers.reviews import many_hunks, plan_of, plan_of_files
+from tests.helpers.reviews import finding, many_hunks, plan_of, plan_of_files
 
 room = pytest.fixture(make_room)
 
@@ -183,10 +184,8 @@ def test_the_keys_go_to_the_diff_when_a_plan_comes_and_when_the_panel_is_shown(r
     room.panel.files.setFocus()
     room.panel.load(plan, base)
     assert QApplication.focusWidget() is room.panel.files
-    room.panel.hide()
-    room.panel.show()
-    room.panel.activateWindow()
-    QTest.qWaitForWindowActive(room.panel)
+    room.panel.files.clearFocus()
+    QApplication.sendEvent(room.panel, QShowEvent())
     room.press(K.Key_A)
     assert room.decisions == [A]
 
@@ -197,3 +196,14 @@ def test_changes_from_outside_are_named_apart(room: Room) -> None:
     room.panel.load(plan.model_copy(update={"drift": drift}), base)
     assert room.panel.messages.text.startswith("Changed outside since the baseline: M file0.md")
     assert room.panel.messages.text.endswith("and 2 more")
+
+
+def test_hostile_names_and_text_stay_text(room: Room) -> None:
+    name = '<img src="http://127.0.0.1:9/x.png"><b>approved<b>.md'
+    load(room, {name: "a\n"}, {name: "<b>approved</b>\n"}, [finding(name, 1, rule="<i>rule</i>")])
+    panel = room.panel
+    assert panel.header.title.textFormat() == Qt.TextFormat.PlainText
+    model = panel.files_model
+    tip = model.data(model.index(0, 1), int(Qt.ItemDataRole.ToolTipRole))
+    assert "<" not in tip
+    assert "<" not in panel.view._tip(panel.model.document.count - 1)
