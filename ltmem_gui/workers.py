@@ -26,6 +26,7 @@ from ltmem_gui.domain.extraction import ExtractionInput
 from ltmem_gui.domain.memory_items import memory_items, render_transcript, transcript_tokens
 from ltmem_gui.domain.rollouts import RolloutRef
 from ltmem_gui.domain.secrets import Redaction
+from ltmem_gui.domain.usage import cited_in
 from ltmem_gui.pipeline.ports import Offload, ScannedRollout, ScanRules
 from ltmem_gui.sources.library import load_rollout
 
@@ -157,6 +158,7 @@ def scan_rollout(ref: RolloutRef, rules: ScanRules) -> ScannedRollout:
         skipped_lines=rollout.skipped_lines,
         warnings=rollout.warnings,
         rate_limits=rollout.rate_limits,
+        citations=cited_in(rollout),
     )
 
 

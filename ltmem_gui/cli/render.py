@@ -11,6 +11,7 @@ from ltmem_gui.domain.effects import (
     GROUPS,
     ClaimJobs,
     CreateDataFolder,
+    CreditUsage,
     DeleteFile,
     Effect,
     EnsureLayout,
@@ -125,6 +126,12 @@ def _names(threads: list[str]) -> str:
 @describe_effect.register
 def _(effect: PruneOutputs) -> str:
     return f"delete {len(effect.thread_ids)} stored memories: {effect.reason}"
+
+
+@describe_effect.register
+def _(effect: CreditUsage) -> str:
+    threads = len({credit["cited_id"] for credit in effect.credits})
+    return f"credit {len(effect.credits)} uses of {threads} memories that agents cited"
 
 
 @describe_effect.register

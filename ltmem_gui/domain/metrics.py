@@ -19,7 +19,7 @@ PHASE1: Final = "codex.memory.phase1"
 PHASE2: Final = "codex.memory.phase2"
 Phase = Literal["codex.memory.phase1", "codex.memory.phase2"]
 
-_UNCLAIMED = frozenset({JobOutcome.SKIPPED.value, "pruned"})
+_UNCLAIMED = frozenset({JobOutcome.SKIPPED.value, "pruned", "credited"})
 _FAILED = (JobOutcome.FAILED, JobOutcome.SOURCE_MISSING, JobOutcome.LEASE_LOST)
 _PHASE2_FAILED = frozenset({JobOutcome.FAILED.value, JobOutcome.CRASHED.value, JobOutcome.LEASE_LOST.value})
 

@@ -15,7 +15,15 @@ from pathlib import Path
 
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import ApplyGrant, Receipt
-from ltmem_gui.domain.effects import ClaimJobs, CreateDataFolder, PlannedJob, PruneOutputs, SendToModel, UpdateJobs
+from ltmem_gui.domain.effects import (
+    ClaimJobs,
+    CreateDataFolder,
+    CreditUsage,
+    PlannedJob,
+    PruneOutputs,
+    SendToModel,
+    UpdateJobs,
+)
 from ltmem_gui.domain.errors import (
     AlreadyApplied,
     Cancelled,
@@ -128,7 +136,10 @@ class _Run:
         return round((asyncio.get_running_loop().time() - self._began) * 1000)
 
     async def change_rows(self) -> None:
-        """Do what the plan does before: end the back-off of the jobs it names, delete the rows it names."""
+        """Do what the plan does before: credit uses, end the back-off of jobs, delete the rows it names."""
+        for effect in self._plan.effects_of(CreditUsage):
+            now = self._adapters.clock()
+            self.counts["credited"] += await self._call(self._call.store.credit_usage, effect.credits, now=now)
         for effect in self._plan.effects_of(UpdateJobs):
             if effect.jobs:
                 await change_jobs(self._adapters, self._call, effect)
@@ -137,10 +148,10 @@ class _Run:
 
     async def extract_all(self) -> None:
         """Work through the plan's list with eight workers until it is done or cancelled."""
-        host = self._extractor.mark.host
-        if host and host not in self._hosts:
-            raise GrantMissing(f"the plan does not name the host {host}", "make a new plan")
         jobs = [job for effect in self._plan.effects_of(ClaimJobs) for job in effect.jobs]
+        host = self._extractor.mark.host
+        if jobs and host and host not in self._hosts:
+            raise GrantMissing(f"the plan does not name the host {host}", "make a new plan")
         waiting = iter(jobs)
         workers = [asyncio.ensure_future(self._work(waiting, len(jobs))) for _ in range(CONCURRENCY_LIMIT)]
         beat = asyncio.ensure_future(self._beat())
@@ -173,7 +184,7 @@ class _Run:
             self.counts[outcome.value] += 1
             tokens = (reply.tokens_in, reply.tokens_out) if reply else (None, None)
             self._listen(JobFinished(job.thread_id, outcome.value, reason, *tokens))
-            self._listen(RunProgressed(sum(self.counts.values()) - self.counts["pruned"], total))
+            self._listen(RunProgressed(sum(self.counts[outcome.value] for outcome in JobOutcome), total))
 
     async def _one(self, job: PlannedJob) -> tuple[JobOutcome, str, ExtractionReply | None]:
         claim, reason = await self._claim(job)

@@ -12,6 +12,7 @@ from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.effects import (
     ClaimJobs,
     CreateDataFolder,
+    CreditUsage,
     Effect,
     PlannedJob,
     PruneOutputs,
@@ -32,6 +33,7 @@ from ltmem_gui.pipeline.ports import Adapters, ScannedRollout, SplittingExtracto
 from ltmem_gui.pipeline.requests import Request, ScanReport
 from ltmem_gui.pipeline.scanning import scan
 from ltmem_gui.pipeline.sessions import open_store
+from ltmem_gui.pipeline.usage import uncredited
 
 PARTS = 4
 SMALLEST_PART = 256
@@ -49,8 +51,10 @@ async def plan_extract(adapters: Adapters, request: Request, *, cancel: CancelTo
     limit = f"over max_rollouts_per_run ({request.settings.max_rollouts_per_run}); the next run takes it"
     skipped += [Skip(id=r.id, path=r.path, reasons=(limit,)) for r in eligible[len(taken) :]]
     skipped += [Skip(id="", path=f.path, reasons=(f.reason,)) for f in report.skipped_files]
-    prune = await _prunable(adapters, request)
-    chosen = Chosen(tuple(taken), tuple(skipped), prune=prune)
+    credited = await uncredited(adapters, request, report.rollouts)
+    used = {credit["cited_id"] for credit in credited}
+    prune = tuple(thread for thread in await _prunable(adapters, request) if thread not in used)
+    chosen = Chosen(tuple(taken), tuple(skipped), prune=prune, credits=credited)
     return await plan_chosen(adapters, request, report, chosen, cancel=cancel, listen=listen)
 
 
@@ -67,6 +71,7 @@ class Chosen:
     prune: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     split: bool = False
+    credits: tuple[dict[str, str], ...] = ()
 
 
 async def plan_chosen(
@@ -88,7 +93,7 @@ async def plan_chosen(
         operation="extract",
         id=uuid.uuid4().hex,
         created_at=adapters.clock(),
-        state=PlanState.APPLYABLE if jobs or chosen.prune else PlanState.EMPTY,
+        state=PlanState.APPLYABLE if jobs or chosen.prune or chosen.credits else PlanState.EMPTY,
         home=str(request.home),
         memory_root=str(request.memory_root or ""),
         provider=mark,
@@ -185,6 +190,8 @@ async def _prunable(adapters: Adapters, request: Request) -> tuple[str, ...]:
 def _effects(request: Request, jobs: list[PlannedJob], mark: ProviderMark, chosen: Chosen) -> tuple[Effect, ...]:
     effects: list[Effect] = []
     prune = chosen.prune
+    if chosen.credits:
+        effects.append(CreditUsage(credits=chosen.credits))
     if (jobs or prune) and not Path(request.home).exists():
         effects.append(CreateDataFolder(path=str(request.home)))
     if prune:

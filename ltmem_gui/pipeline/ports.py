@@ -30,6 +30,7 @@ from ltmem_gui.domain.rollouts import (
 )
 from ltmem_gui.domain.secrets import Redaction, SecretFinding
 from ltmem_gui.domain.settings import Settings
+from ltmem_gui.domain.usage import CitedUse
 from ltmem_gui.pipeline.agent_ports import AgentModel as AgentModel
 from ltmem_gui.pipeline.agent_ports import ForeignLease as ForeignLease
 from ltmem_gui.pipeline.agent_ports import StagedFolder as StagedFolder
@@ -106,6 +107,7 @@ class ScannedRollout:
     skipped_lines: tuple[SkippedLine, ...] = ()
     warnings: tuple[str, ...] = ()
     rate_limits: RateLimits | None = None
+    citations: tuple[CitedUse, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

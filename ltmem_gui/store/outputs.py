@@ -111,6 +111,15 @@ class Outputs(StorePart):
                     )
         return updated
 
+    def uncredited(self, citations: Sequence[Mapping[str, str]]) -> tuple[Mapping[str, str], ...]:
+        """Return those of the citations that were never credited, in order."""
+        query = "SELECT 1 FROM usage_ledger WHERE thread_id = ? AND record = ? AND cited_id = ?"
+        return tuple(
+            credit
+            for credit in citations
+            if not self._db.sql(query, (credit["thread_id"], credit["record"], credit["cited_id"]))
+        )
+
     def prunable(
         self,
         now: int,
