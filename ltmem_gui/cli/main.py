@@ -13,7 +13,20 @@ from pathlib import Path
 from typing import TextIO
 
 from ltmem_gui import __version__
-from ltmem_gui.cli import citations, demo, gui, log, metrics, plans, preview, queue, recover, redaction, rollouts
+from ltmem_gui.cli import (
+    citations,
+    demo,
+    explain,
+    gui,
+    log,
+    metrics,
+    plans,
+    preview,
+    queue,
+    recover,
+    redaction,
+    rollouts,
+)
 from ltmem_gui.cli.context import Context
 from ltmem_gui.domain.errors import Cancelled, ExitCode, KnownError, UsageError
 from ltmem_gui.domain.hazards import visible
@@ -92,7 +105,7 @@ def _parser(surfaces: Surfaces) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"ltmem-gui {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     gui.register(commands, surfaces.launch_window)
-    for module in (demo, rollouts, preview, plans, queue, citations, redaction, recover, log, metrics):
+    for module in (demo, rollouts, preview, plans, queue, citations, redaction, recover, log, metrics, explain):
         module.register(commands)
     return parser
 
