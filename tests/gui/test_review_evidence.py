@@ -47,6 +47,8 @@ def test_the_line_under_the_cursor_shows_where_it_comes_from(room: Room) -> None
     panel.view.set_cursor_row(room.row_of("- in a rollout [c2]"))
     room.call(K.Key_S)
     assert evidence.lines[0].text == "never use npm"  # type: ignore[attr-defined]
+    panel.view.set_cursor_row(panel.model.document.headers[0])
+    assert title.text() == "rollout_summaries/a.md:3-4 (1 of 3)"  # type: ignore[attr-defined]
     panel.view.set_cursor_row(room.row_of("## User preferences"))
     assert title.text() == "Nothing to cite on this line"  # type: ignore[attr-defined]
 

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from ltmem_gui.domain.consent import Receipt
+from ltmem_gui.domain.diffing.rows import Row, RowKind
 from ltmem_gui.domain.errors import StalePlan
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.plan import Plan, PlanState
@@ -49,6 +50,8 @@ READ_TASK = "review.read"
 CHECK_TASK = "review.check"
 ROLLOUT_TASK = "review.rollout"
 _SOURCE_FILES = ("MEMORY.md",)
+_CLAIM_ROWS = 60
+_NOTHING = Provenance(Support.NOT_A_CLAIM)
 
 
 class ReviewPanel(QWidget):
@@ -415,10 +418,23 @@ class ReviewPanel(QWidget):
         line = self.model.document.row(row)
         if line.unit is not None and line.unit.startswith("thread:"):
             self.side.show_provenance(self._provenances.of_thread(line.unit[len("thread:") :], self._rollouts))
-        elif self.current_path() not in _SOURCE_FILES or line.new is None or line.text == "":
-            self.side.show_provenance(Provenance(Support.NOT_A_CLAIM))
+        elif self.current_path() not in _SOURCE_FILES:
+            self.side.show_provenance(_NOTHING)
         else:
-            self.side.show_provenance(self._provenances.of_line(line.new, self._rollouts))
+            self.side.show_provenance(self._provenance_of(row, line, self._provenances))
+
+    def _provenance_of(self, at: int, row: Row, known: Provenances) -> Provenance:
+        """Return where a row comes from; on the header of a change that is its first line that says something."""
+        if row.kind is not RowKind.HEADER:
+            return known.of_line(row.new, self._rollouts) if row.new is not None and row.text else _NOTHING
+        for below in self.model.document.rows(at + 1, at + 1 + _CLAIM_ROWS):
+            if below.unit != row.unit or below.kind is RowKind.HEADER:
+                break
+            if below.kind is RowKind.ADDED and below.new is not None and below.text:
+                found = known.of_line(below.new, self._rollouts)
+                if found.support is not Support.NOT_A_CLAIM:
+                    return found
+        return _NOTHING
 
     def _lines_of(self, path: str) -> list[str]:
         text = self.state.texts.get(path, "")
