@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ltmem_gui.domain.citations import CitationEntry, parse_entry
+from ltmem_gui.domain.diffing.sections import block_at, headings
 from ltmem_gui.domain.memory_document import Bullet, Document, Group, read_document
 from ltmem_gui.domain.rollouts import Rollout
 
@@ -54,12 +55,13 @@ class Provenance:
 
 
 class Provenances:
-    """Answer for the lines of one proposed memory file; parsed once."""
+    """Answer for the lines of one proposed memory file; each task group is parsed once."""
 
     def __init__(self, lines: Sequence[str], texts: Mapping[str, str]) -> None:
         self._lines = lines
         self._texts = texts
-        self._document: Document | None = None
+        self._headings = headings(lines)
+        self._blocks: dict[int, Document] = {}
 
     def of_line(self, line: int, rollouts: Mapping[str, Rollout]) -> Provenance:
         """Return where line `line` (from 1) comes from; `rollouts` are the sessions read so far, by thread id."""
@@ -68,9 +70,14 @@ class Provenances:
         entry = parse_entry(self._lines[line - 1])
         if isinstance(entry, CitationEntry):
             return Provenance(Support.CITED, entry.location, (self._evidence(entry, rollouts),))
-        if self._document is None:
-            self._document = read_document("".join(self._lines))
-        found = _bullet_at(self._document, line)
+        # Only the task group around the line is read: a file of megabytes would hold the cursor up.
+        block = block_at(self._headings, line - 1, len(self._lines))
+        if block is None:
+            return Provenance(Support.NOT_A_CLAIM)
+        start, end = block
+        if start not in self._blocks:
+            self._blocks[start] = read_document("".join(self._lines[start:end]))
+        found = _bullet_at(self._blocks[start], line - start)
         if found is None:
             return Provenance(Support.NOT_A_CLAIM)
         group, bullet = found
