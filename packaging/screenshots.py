@@ -127,12 +127,13 @@ class Tour:
             if name == "queue":
                 self._select(window, "done")
             await self._shoot(running, "queue-done" if name == "queue" else name, window)
-        window.registry.trigger("keys.open")
-        await asyncio.sleep(0.05)
-        keys = window.findChild(QWidget, "keys")
-        assert keys is not None
-        await self._shoot(running, "keys", keys)
-        keys.close()
+        for name in ("why", "keys"):
+            window.registry.trigger(f"{name}.open")
+            await asyncio.sleep(0.05)
+            page = window.findChild(QWidget, name)
+            assert page is not None
+            await self._shoot(running, name, page)
+            page.close()
 
     async def _confirm(self, running: Running, name: str) -> None:
         sheet = await self._armed_sheet(running)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,17 +16,20 @@ from ltmem_gui.domain.consent import Receipt, Selection
 from ltmem_gui.domain.errors import KnownError, StalePlan
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.plan import Plan
+from ltmem_gui.domain.queue_actions import QueueAction, RowFacts, sort_rows
 from ltmem_gui.domain.settings import Settings
+from ltmem_gui.pipeline.explain import explain
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.ui.bridge.awaiting import opened
 from ltmem_gui.ui.bridge.excepthook import BugReport, BugReporter
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.dialogs import confirmation
-from ltmem_gui.ui.dialogs.messages import About, ErrorReport, KeysPage, Palette, RolloutWindow
+from ltmem_gui.ui.dialogs.messages import About, ErrorReport, KeysPage, Palette, RolloutWindow, WhyPage
 from ltmem_gui.ui.main_window import PANELS, MainWindow
 from ltmem_gui.ui.models import formats
 from ltmem_gui.ui.models.job_rows import JobRow
+from ltmem_gui.ui.models.job_state import StateKind
 from ltmem_gui.ui.models.run_state import RunPhase, RunState
 from ltmem_gui.ui.models.text_lines import rollout_lines
 from ltmem_gui.ui.models.workbench import Folders, Notice, Seen, Workbench
@@ -40,6 +44,18 @@ ABOUT = (
     "Every effect is shown first and confirmed by a person. MIT licence.",
 )
 BUSY = "a task is running"
+ROW_ACTIONS = {
+    "queue.retry": QueueAction.RETRY,
+    "queue.run_now": QueueAction.RUN,
+    "queue.larger": QueueAction.LARGER,
+    "queue.smaller": QueueAction.SMALLER,
+    "queue.split": QueueAction.SPLIT,
+    "queue.hold": QueueAction.HOLD,
+    "queue.release": QueueAction.RELEASE,
+    "queue.exclude": QueueAction.EXCLUDE,
+    "queue.lift": QueueAction.LIFT,
+    "queue.forget": QueueAction.FORGET,
+}
 
 
 @dataclass(frozen=True)
@@ -107,6 +123,9 @@ class Controller(QObject):
         bind("app.quit", window.close)
         bind("queue.detail", window.queue.detail.take_focus)
         bind("queue.rollout", lambda: self._spawn("queue.rollout", self._open_rollout()))
+        for id_, action in ROW_ACTIONS.items():
+            bind(id_, lambda action=action: self._on_row_action_pressed(action))
+        bind("why.open", self._on_why_pressed)
         bind("queue.copy_id", self._on_copy_id_pressed)
 
     def _connect(self) -> None:
@@ -225,6 +244,14 @@ class Controller(QObject):
         if row is not None:
             QGuiApplication.clipboard().setText(row.thread_id)
 
+    def _on_row_action_pressed(self, action: QueueAction) -> None:
+        self.workbench.act_on_rows(action, [row.thread_id for row in self.window.queue.selected_rows()])
+
+    def _on_why_pressed(self) -> None:
+        seen = self.workbench.seen
+        verdict, *links = explain(seen.report, seen.jobs, seen.receipts or (), seen.snapshot, plan=self.workbench.plan)
+        WhyPage(verdict, links, self.window).open()
+
     def _on_theme_toggled(self) -> None:
         theme = self._parts.theme
         theme.set_scheme("light" if theme.scheme == "dark" else "dark")
@@ -296,6 +323,23 @@ class Controller(QObject):
     def _on_row_chosen(self, row: JobRow | None) -> None:
         self._actions.allow("queue.rollout", "" if row is not None and row.scanned else "its file is not in the scan")
         self._actions.allow("queue.copy_id", "" if row is not None else "no row is selected")
+        self._update_row_actions()
+
+    def _update_row_actions(self) -> None:
+        """Say of each action whether it is for one of the selected rows, and else why not."""
+        rows = self.window.queue.selected_rows()
+        now = int(time.time())
+        busy = BUSY if self.workbench.run_state.busy else ""
+        facts = [RowFacts(row.thread_id, row.job, row.state.kind is StateKind.WAITING, None) for row in rows]
+        for id_, action in ROW_ACTIONS.items():
+            refusal = busy or ("" if rows else "no row is selected")
+            if not refusal and action is QueueAction.FORGET and len(rows) > 1:
+                refusal = "it is for one row at a time"
+            # Whether a row is left out already is known to the plan, not to the list.
+            if not refusal and action is not QueueAction.LIFT:
+                found = sort_rows(action, facts, now)
+                refusal = "" if found.eligible else found.others[0][1]
+            self._actions.allow(id_, refusal)
 
     # what is possible now
 
@@ -310,6 +354,7 @@ class Controller(QObject):
         self._actions.allow("run.start", "" if ready else busy or sessions or home)
         memory = "" if folders.memory_root is not None else "name a memory folder first"
         self._actions.allow("run.consolidate", busy or memory or home)
+        self._update_row_actions()
         self._actions.allow("run.cancel", "" if state.can_cancel else "nothing is running")
 
     def _teach(self, folders: Folders) -> None:

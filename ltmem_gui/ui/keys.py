@@ -42,6 +42,8 @@ KEYS: tuple[KeyLine, ...] = (
     KeyLine("queue", ("Return",), "Go to the detail", "queue.detail"),
     KeyLine("queue", ("L",), "Open the rollout", "queue.rollout"),
     KeyLine("queue", ("I",), "Copy the id", "queue.copy_id"),
+    KeyLine("queue", ("Ctrl+Shift+R",), "Retry…", "queue.retry"),
+    KeyLine("queue", ("H",), "Hold…", "queue.hold"),
     KeyLine("diff", ("F7",), "Next change", "review.next_change"),
     KeyLine("diff", ("Shift+F7",), "Previous change", "review.previous_change"),
     KeyLine("diff", ("N",), "Next undecided change", "review.next_undecided"),

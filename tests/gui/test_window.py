@@ -12,7 +12,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QListWidget, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QListWidget, QTableView, QWidget
 from pytestqt.qtbot import QtBot
 
 from ltmem_gui import bootstrap_gui
@@ -222,6 +222,46 @@ def test_from_an_empty_home_to_a_written_folder(desk: Desk) -> None:
     assert desk.controller.workbench.run_state.phase is RunPhase.NOTHING_TO_DO
     assert desk.reporter.reports == ()
     same_as_the_other_surface(desk)
+
+
+def test_rows_are_held_released_and_run_by_small_plans(desk: Desk) -> None:
+    name_folders(desk)
+    desk.press("folders.scan")
+    queue = desk.window.queue
+    registry = desk.window.registry
+    done = next(row for row in queue.model.rows if row.title.startswith("Plot"))
+    queue.select_key(done.key)
+    assert not registry.action("queue.hold").isEnabled()
+    assert "no job yet" in registry.action("queue.hold").toolTip()
+    desk.act_and_answer("queue.run_now", "confirmation.yes")
+    assert queue.model.row_of(done.key).state.name == "done"  # type: ignore[union-attr]
+    assert sum(row.state.name == "done" for row in queue.model.rows) == 1
+    queue.select_key(done.key)
+    desk.act_and_answer("queue.hold", "confirmation.cancel")
+    assert queue.model.row_of(done.key).state.name == "done"  # type: ignore[union-attr]
+    desk.act_and_answer("queue.hold", "confirmation.yes")
+    assert queue.model.row_of(done.key).state.name == "held"  # type: ignore[union-attr]
+    assert "hold" in desk.window.messages.text
+    queue.table.selectAll()
+    assert registry.action("queue.release").isEnabled()
+    assert "one row at a time" in registry.action("queue.forget").toolTip()
+    desk.act_and_answer("queue.release", "confirmation.yes")
+    assert queue.model.row_of(done.key).state.name != "held"  # type: ignore[union-attr]
+    assert "it is not held" in desk.window.messages._remedy.text()
+    desk.act("queue.lift")
+    assert desk.window.messages.text.startswith("lift: for none of")
+    assert desk.reporter.reports == ()
+
+
+def test_the_empty_memory_is_explained(desk: Desk) -> None:
+    name_folders(desk)
+    desk.press("folders.scan")
+    desk.act("why.open")
+    page = desk.find("why")
+    words = "\n".join(label.text() for label in page.findChildren(QLabel))
+    assert "✓" in words
+    assert "✕" in words
+    page.close()
 
 
 def same_as_the_other_surface(desk: Desk) -> None:

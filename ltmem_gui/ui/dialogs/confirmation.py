@@ -116,7 +116,7 @@ class ConfirmationSheet(QDialog):
         layout.setContentsMargins(20, 16, 20, 12)
         layout.setSpacing(4)
         layout.addWidget(plain_label(_title(plan), font=title_font()))
-        where = plan.memory_root if plan.kind == "apply" else plan.home
+        where = plan.memory_root if plan.changes else plan.home
         line = ElidedLabel(one_line(where, 400), Qt.TextElideMode.ElideMiddle, role="muted")
         line.setObjectName("confirmation.where")
         layout.addWidget(line)
@@ -238,6 +238,10 @@ def _title(plan: Plan) -> str:
             return "Extract memories from these rollouts?"
         case "consolidate":
             return "Start the consolidation?"
+        case _ if not plan.changes:
+            return "Change these rows?"
+        case _ if plan.operation == "forget":
+            return "Forget this session?"
         case _:
             return "Write the reviewed changes?"
 
@@ -247,8 +251,11 @@ def _yes_text(plan: Plan) -> str:
 
 
 def _reviewed(plan: Plan, selection: Selection) -> list[str]:
-    lines: list[str] = []
-    if plan.kind == "apply":
+    lines = [one_line(note, 400) for note in plan.notes]
+    if plan.skipped:
+        reasons = "; ".join(dict.fromkeys(reason for skip in plan.skipped for reason in skip.reasons))
+        lines.append(f"Not in this plan: {formats.plural(len(plan.skipped), 'row')} — {one_line(reasons, 400)}")
+    if plan.kind == "apply" and plan.changes:
         accepted = sum(len(ids) for ids in selection.accepted.values())
         edited = sum(len(hunks) for hunks in selection.edited.values())
         rejected = sum(len(ids) for ids in selection.rejected.values())

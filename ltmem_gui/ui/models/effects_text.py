@@ -250,7 +250,10 @@ def _update(effect: UpdateJobs) -> EffectLine:
     if effect.scope == "global":
         mark = "" if effect.watermark is None else f", watermark {absolute(effect.watermark)}"
         return EffectLine("1", f"record of this consolidation{mark}", (effect.action,))
-    return EffectLine(count(effect.count), "job records", (effect.action,))
+    marks = tuple(f"{mark.thread_id} ({mark.status.value})" for mark in effect.jobs)
+    return EffectLine(
+        count(effect.count), "job records" + (f": {effect.action}" if marks else ""), marks or (effect.action,)
+    )
 
 
 def _store(effect: StoreOutputs) -> EffectLine:
@@ -267,7 +270,8 @@ def _credit(effect: CreditUsage) -> EffectLine:
 
 
 def _verdicts(effect: StoreVerdicts) -> EffectLine:
-    return EffectLine("", f"verdicts of {one_line(effect.rater)} are appended", (effect.frame,))
+    number = count(len(effect.records)) if effect.records else ""
+    return EffectLine(number, f"verdicts of {one_line(effect.rater)} are appended", (effect.frame,))
 
 
 def _inbox(effect: StoreInboxDecisions) -> EffectLine:

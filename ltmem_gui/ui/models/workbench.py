@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ from ltmem_gui.domain.errors import Cancelled, KnownError, UsageError
 from ltmem_gui.domain.events import Event, RunProgressed, ScanProgressed, StepReached
 from ltmem_gui.domain.jobs import JobRecord
 from ltmem_gui.domain.plan import Plan, PlanState
+from ltmem_gui.domain.queue_actions import QueueAction
+from ltmem_gui.domain.review import all_accepted
 from ltmem_gui.domain.rollouts import SourceSpec
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.operations import Operations
@@ -28,6 +30,7 @@ from ltmem_gui.pipeline.ports import WorkspaceSnapshot
 from ltmem_gui.pipeline.requests import Request, ScanReport
 from ltmem_gui.ui.bridge.signals import AppEvents
 from ltmem_gui.ui.bridge.supervisor import Supervisor
+from ltmem_gui.ui.models.formats import plural
 from ltmem_gui.ui.models.run_state import RunPhase, RunState
 
 RUN_TASK = "run"
@@ -154,6 +157,10 @@ class Workbench(QObject):
     def apply(self, plan: Plan, selection: Selection) -> None:
         """Confirm and carry out the reviewed part of a plan."""
         self._start(self._apply(plan, selection))
+
+    def act_on_rows(self, action: QueueAction, thread_ids: Sequence[str]) -> None:
+        """Plan an action on rows of the queue, confirm it, carry it out, and tell for which it was not."""
+        self._start(self._act_on_rows(action, tuple(thread_ids)))
 
     def read_folder(self) -> None:
         """Read the memory folder for the citation and memory panels."""
@@ -282,6 +289,36 @@ class Workbench(QObject):
         if self.folders.memory_root is not None:
             await self._read_folder()
         self.receipt_made.emit(receipt)
+
+    async def _act_on_rows(self, action: QueueAction, thread_ids: tuple[str, ...]) -> None:
+        self._to(RunPhase.ESTIMATING)
+        plan = await self.operations.plan_queue_action(
+            self.request(), action, thread_ids, cancel=self._cancel, listen=self._events.publish
+        )
+        reasons = "; ".join(dict.fromkeys(reason for skip in plan.skipped for reason in skip.reasons))
+        if plan.state is PlanState.EMPTY:
+            self._rest(RunPhase.NOTHING_TO_DO)
+            self._notice("warning", f"{action.value}: for none of {plural(len(thread_ids), 'row')}", reasons)
+            return
+        selection = all_accepted(plan)
+        self._to(RunPhase.CONFIRMING)
+        if not await self._confirm(plan, selection):
+            self._rest(RunPhase.IDLE)
+            return
+        self._to(RunPhase.EXTRACTING if plan.kind == "extract" else RunPhase.APPLYING)
+        receipt = await self._carry_out(plan, selection)
+        await self._read_store()
+        self._rest(RunPhase.DONE)
+        counts = ", ".join(f"{count} {name}" for name, count in receipt.counts.items())
+        left = f"Not for {plural(len(plan.skipped), 'row')}: {reasons}" if plan.skipped else ""
+        self._notice("good", f"{action.value}: {counts or 'done'} (receipt no. {receipt.operation_number})", left)
+
+    def _rest(self, phase: RunPhase) -> None:
+        """End a step aside: a plan that waits for its review goes on waiting."""
+        if self.plan is not None:
+            self._set_run(RunState(RunPhase.PLAN_READY))
+        else:
+            self._to(phase)
 
     async def _ask(self, plan: Plan, selection: Selection) -> bool:
         self._set_run(RunState(RunPhase.PLAN_READY))

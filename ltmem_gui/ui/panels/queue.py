@@ -47,6 +47,12 @@ CHIP_ORDER = (
 )
 
 
+MENU = (
+    ("queue.detail", "queue.rollout", "queue.copy_id"),
+    ("queue.retry", "queue.run_now", "queue.larger", "queue.smaller", "queue.split"),
+    ("queue.hold", "queue.release", "queue.exclude", "queue.lift"),
+    ("queue.forget",),
+)
 INLINE_ROWS = 300
 ROWS_TASK = "queue.rows"
 TICK_MS = 1_000
@@ -154,6 +160,13 @@ class QueuePanel(QWidget):
         """Return the row the keyboard is on."""
         return self.model.row_at(self.table.currentIndex().row())
 
+    def selected_rows(self) -> tuple[JobRow, ...]:
+        """Return the selected rows, in the order shown; the current one when none is selected."""
+        positions = sorted(index.row() for index in self.table.selectionModel().selectedRows())
+        rows = [row for position in positions if (row := self.model.row_at(position)) is not None]
+        current = self.current_row()
+        return tuple(rows) or ((current,) if current is not None else ())
+
     def select_key(self, key: str) -> None:
         """Put the keyboard on a row, if it is shown."""
         position = self.model.position_of(key)
@@ -244,6 +257,7 @@ class QueuePanel(QWidget):
         header.setSortIndicatorClearable(True)
         table.setSortingEnabled(True)
         table.selectionModel().currentRowChanged.connect(self._on_current_row_changed)
+        table.selectionModel().selectionChanged.connect(self._on_selection_changed)
         actions.attach(table, "queue")
         return table
 
@@ -307,6 +321,9 @@ class QueuePanel(QWidget):
         self.detail.show_row(row, int(self._clock()))
         self.row_chosen.emit(row)
 
+    def _on_selection_changed(self) -> None:
+        self.row_chosen.emit(self.current_row())
+
     def _on_detail_asked(self) -> None:
         self.detail.take_focus()
 
@@ -318,8 +335,10 @@ class QueuePanel(QWidget):
         menu.setObjectName("queue.menu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.setToolTipsVisible(True)
-        for id_ in ("queue.detail", "queue.rollout", "queue.copy_id"):
-            menu.addAction(self._actions.action(id_))
+        for group in MENU:
+            for id_ in group:
+                menu.addAction(self._actions.action(id_))
+            menu.addSeparator()
         menu.popup(self.table.viewport().mapToGlobal(point))
 
 

@@ -124,6 +124,8 @@ class EmptyPage(QWidget):
         self._title.setFont(font)
         self._title.setText(title)
         self._sentence.setText(sentence)
+        wide = self._sentence.fontMetrics().horizontalAdvance(sentence) + 16
+        self._sentence.setMinimumWidth(min(520, wide))
         self._button.setText(action)
         self._button.setVisible(bool(action))
         self.setAccessibleName(f"{title}. {sentence}")

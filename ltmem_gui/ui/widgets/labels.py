@@ -116,6 +116,7 @@ class ElidedLabel(QLabel):
         self.style().drawItemText(
             painter, rect, int(self.alignment()), self.palette(), self.isEnabled(), text, self.foregroundRole()
         )
+        painter.end()
 
     def _update_tooltip(self) -> None:
         cut = self.fontMetrics().horizontalAdvance(self._full) > self.contentsRect().width()

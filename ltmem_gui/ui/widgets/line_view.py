@@ -100,6 +100,7 @@ class LineView(QPlainTextEdit):
             painter.setPen(self.palette().color(self.foregroundRole()) if line.marked else self._colors.margin_text)
             number = QRect(0, rect.top(), self._margin.width() - 10, self.fontMetrics().height())
             painter.drawText(number, int(Qt.AlignmentFlag.AlignRight), line.label)
+        painter.end()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
