@@ -52,6 +52,6 @@ def nested(counters: dict[str, int]) -> dict[str, int | dict[str, int]]:
             result[key] = count
             continue
         values = result.setdefault(found["name"], {})
-        if isinstance(values, dict):
-            values[found["value"]] = count
+        assert isinstance(values, dict), "a counter has tags or has none"
+        values[found["value"]] = count
     return result

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from ltmem_gui.domain.jobs import JobRecord, JobStatus
+from ltmem_gui.domain.jobs import GLOBAL_KIND, JobRecord, JobStatus
 from ltmem_gui.domain.leases import StageOne, backing_off, lease_is_live
 from ltmem_gui.domain.memory_items import CONTEXT_WINDOW_PERCENT, DEFAULT_ROLLOUT_TOKEN_LIMIT, EFFECTIVE_WINDOW_PERCENT
 from ltmem_gui.domain.settings import Settings
@@ -139,7 +139,9 @@ def row_state(job: JobRecord | None, now: int, *, newer: bool = False) -> RowSta
 
 
 def why_not(action: QueueAction, facts: RowFacts, now: int) -> str:
-    """Return why an action is not for a row, empty when it is."""
+    """Return why an action is not for a row, empty when it is; the consolidation can be retried and nothing else."""
+    if facts.job is not None and facts.job.kind == GLOBAL_KIND and action is not QueueAction.RETRY:
+        return "it is the consolidation: it can only be retried"
     if action is QueueAction.EXCLUDE and facts.excluded is not None:
         return f"it is left out already: {facts.excluded}"
     if action is QueueAction.LIFT and facts.excluded is None:

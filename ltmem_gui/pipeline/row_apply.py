@@ -142,10 +142,21 @@ def action_of(effect: UpdateJobs) -> QueueAction:
 
 
 def _change_job(store: Store, action: QueueAction, mark: JobMark, now: int) -> bool:
+    if mark.thread_id == GLOBAL_KEY:
+        return action is QueueAction.RETRY and _retry_consolidation(store, mark)
     if action is QueueAction.RELEASE:
         return mark.status is JobStatus.HELD and store.release_job(mark.thread_id, now=now)
     change = store.hold_job if action is QueueAction.HOLD else store.retry_job
     return change(mark.thread_id, expected=mark.status, now=now)
+
+
+def _retry_consolidation(store: Store, mark: JobMark) -> bool:
+    """End the back-off of the consolidation: calling for it anew does."""
+    job = store.job(GLOBAL_KIND, GLOBAL_KEY)
+    if job is None or job.status is not mark.status or job.status is not JobStatus.ERROR:
+        return False
+    store.enqueue_global(0)
+    return True
 
 
 def _change_exclusion(store: Store, change: Mapping[str, str], now: int) -> bool:

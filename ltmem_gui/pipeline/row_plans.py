@@ -16,7 +16,6 @@ from typing import Final, Literal
 from ltmem_gui.domain.effects import Effect, InboxDecision, JobMark, StoreInboxDecisions, StoreOutputs, UpdateJobs
 from ltmem_gui.domain.errors import UsageError
 from ltmem_gui.domain.inbox import InboxLine
-from ltmem_gui.domain.jobs import STAGE1_KIND
 from ltmem_gui.domain.plan import Plan, PlanState, Skip
 from ltmem_gui.domain.queue_actions import JOB_ACTIONS, ROW_ACTIONS, QueueAction, RowFacts, Sorted, sort_rows
 from ltmem_gui.pipeline.ports import Adapters
@@ -63,9 +62,12 @@ async def plan_jobs_action(
 async def read_facts(
     adapters: Adapters, request: Request, thread_ids: Sequence[str], newer: frozenset[str] = frozenset()
 ) -> tuple[RowFacts, ...]:
-    """Read what preconditions look at, in the order given; a thread named twice counts once."""
+    """Read what preconditions look at, in the order given; a thread named twice counts once.
+
+    `GLOBAL_KEY` names the consolidation.
+    """
     async with open_store(adapters, request.home, writing=False) as call:
-        jobs = {job.job_key: job for job in await call(call.store.jobs) if job.kind == STAGE1_KIND}
+        jobs = {job.job_key: job for job in await call(call.store.jobs)}
         excluded = await call(call.store.excluded)
     return tuple(
         RowFacts(thread, jobs.get(thread), thread in newer, excluded.get(thread))

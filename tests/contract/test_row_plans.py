@@ -44,8 +44,9 @@ from ltmem_gui.domain.jobs import GLOBAL_KEY, GLOBAL_KIND, STAGE1_KIND, JobStatu
 from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.domain.queue_actions import QueueAction
 from ltmem_gui.pipeline.operations import Operations
+from ltmem_gui.pipeline.ports import Store
 from ltmem_gui.pipeline.row_apply import apply_rows
-from ltmem_gui.pipeline.row_plans import InboxWish
+from ltmem_gui.pipeline.row_plans import InboxWish, plan_jobs_action
 from tests.helpers.bench import DAY, NOW, Bench, reply
 from tests.helpers.guard import Guard
 from tests.helpers.program import tree
@@ -179,6 +180,30 @@ def test_an_exclusion_made_twice_counts_once(bench: Bench) -> None:
     assert applied(bench, first).counts == {"changed": 1, "not as planned any more": 1}
 
 
+def fail_consolidation(bench: Bench, guard: Guard) -> None:
+    with guard.grant(), bench.stores.writing(bench.home) as store:
+        claim = store.claim_global(bench.owner, now=bench.now, ignore_cooldown=True).claim
+        assert claim is not None
+        store.fail_global(claim, reason="internal error", now=bench.now)
+
+
+def test_a_consolidation_that_failed_can_be_tried_again_at_once(bench: Bench, guard: Guard) -> None:
+    fail_consolidation(bench, guard)
+    with pytest.raises(LockBusy, match="after a failure"):
+        applied(bench, asyncio.run(bench.plan_consolidate()))
+    held = planned(bench, QueueAction.HOLD, GLOBAL_KEY)
+    assert held.skipped[0].reasons == ("it is the consolidation: it can only be retried",)
+    plan = planned(bench, QueueAction.RETRY, GLOBAL_KEY)
+    assert applied(bench, plan).counts == {"changed": 1}
+    assert planned(bench, QueueAction.RETRY, GLOBAL_KEY).state is PlanState.EMPTY
+    applied(bench, asyncio.run(bench.plan_consolidate()))
+    fail_consolidation(bench, guard)
+    again = planned(bench, QueueAction.RETRY, GLOBAL_KEY)
+    applied(bench, planned(bench, QueueAction.RETRY, GLOBAL_KEY))
+    with pytest.raises(StalePlan):
+        applied(bench, again)
+
+
 # --- consent ---
 
 
@@ -281,6 +306,11 @@ def test_a_data_folder_that_is_gone_is_named(bench: Bench, guard: Guard) -> None
     assert not bench.home.exists()
 
 
+def test_changes_of_rows_are_planned_as_such(bench: Bench) -> None:
+    with pytest.raises(UsageError, match="plan of its own"):
+        asyncio.run(plan_jobs_action(bench, bench.request(), QueueAction.SPLIT, [DONE]))
+
+
 @pytest.mark.parametrize("action", [QueueAction.CANCEL, QueueAction.FORGET])
 def test_other_actions_are_plans_of_their_own(bench: Bench, action: QueueAction) -> None:
     with pytest.raises(UsageError):
@@ -373,6 +403,42 @@ def test_a_line_is_decided_once_and_with_words(bench: Bench) -> None:
     assert decided(bench, InboxWish(99, "take")).state is PlanState.EMPTY
 
 
+class Meddled:
+    """A store in which something happens between the look at a line and the decision."""
+
+    def __init__(self, store: Store, *, gone: bool) -> None:
+        self._store = store
+        self._gone = gone
+        self._drop = store.drop_inbox
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def drop_inbox(self, line_id: int, *, now: int) -> str:
+        if self._gone:
+            self._drop(line_id, now=now)
+            return self._drop(line_id, now=now)
+        raise InputError("the disk is full", "free some space")
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_a_line_that_goes_at_the_last_moment_is_no_error_and_a_full_disk_is(
+    bench: Bench, gone: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = decided(bench, *(InboxWish(line, "drop") for line in line_ids(bench).values()))
+    writing = bench.stores.writing
+
+    @contextmanager
+    def meddled(home: Path) -> Iterator[Any]:
+        with writing(home) as store:
+            yield Meddled(store, gone=gone)
+
+    monkeypatch.setattr(bench.stores, "writing", meddled)
+    with pytest.raises(StalePlan if gone else InputError, match="no row" if gone else "disk is full"):
+        applied(bench, plan)
+    assert len(line_ids(bench)) == (0 if gone else 2)
+
+
 @contextmanager
 def consolidating(bench: Bench, guard: Guard, owner: Owner) -> Iterator[None]:
     with guard.grant(), bench.stores.writing(bench.home) as store:
@@ -392,6 +458,13 @@ def test_no_memory_is_changed_beside_a_consolidation_that_runs(bench: Bench, gua
                 applied(bench, plan)
         assert applied(bench, hold).counts == {"changed": 1}
     assert applied(bench, take).counts == {"taken": 1}
+
+
+def test_a_lease_that_ran_out_holds_nothing_back(bench: Bench, guard: Guard) -> None:
+    take = decided(bench, InboxWish(line_ids(bench)["tabs are nicer"], "take"))
+    with consolidating(bench, guard, bench.owner):
+        bench.now += 3_601
+        assert applied(bench, take).counts == {"taken": 1}
 
 
 def test_a_consolidation_that_died_holds_nothing_back(bench: Bench, guard: Guard) -> None:

@@ -99,6 +99,11 @@ def test_what_is_left_out_is_not_left_out_twice_and_not_run() -> None:
     assert why_not(QueueAction.LIFT, RowFacts("t1"), NOW) == "it is not left out"
 
 
+def test_the_consolidation_can_only_be_retried() -> None:
+    failed = RowFacts("global", JobRecord("memory_consolidate_global", "global", JobStatus.ERROR))
+    assert [action for action in QueueAction if not why_not(action, failed, NOW)] == [QueueAction.RETRY]
+
+
 def test_rows_are_sorted_in_the_order_given() -> None:
     rows = [RowFacts(str(number), EXAMPLES[state]) for number, state in enumerate(RowState)]
     found = sort_rows(QueueAction.RELEASE, rows, NOW)
