@@ -22,6 +22,7 @@ from ltmem_gui.domain.effects import (
     StartAgent,
     StoreInboxDecisions,
     StoreOutputs,
+    StoreVerdicts,
     UpdateJobs,
     WriteFile,
 )
@@ -99,6 +100,12 @@ def _(effect: UpdateJobs) -> str:
     if effect.jobs:
         return f"{effect.action}: {_names([mark.thread_id for mark in effect.jobs])}"
     return f"{effect.action} of {effect.count} jobs"
+
+
+@describe_effect.register
+def _(effect: StoreVerdicts) -> str:
+    what = f"{len(effect.records)} verdicts" if effect.records else "the verdicts of one sitting, as they are given,"
+    return f"append {what} of {one_line(effect.rater)} (frame: {one_line(effect.frame, 200)})"
 
 
 @describe_effect.register
@@ -207,6 +214,8 @@ def describe_receipt(context: Context, receipt: Receipt) -> None:
     for file in receipt.files:
         verb = "deleted" if file.new_sha256 is None else "added" if file.old_sha256 is None else "changed"
         context.say(f"  {verb:<8} {one_line(file.path)}")
+    for step in receipt.steps:
+        context.say(f"  step {step}")
     if receipt.baseline_commit:
         context.say(f"  baseline {receipt.baseline_commit}")
     if receipt.watermark_after is not None:

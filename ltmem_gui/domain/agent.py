@@ -118,6 +118,14 @@ class AgentTranscript:
             "tokens_out": self.tokens_out,
         }
 
+    def rows(self) -> tuple[str, ...]:
+        """Return one line per step for the receipt; a path is named only where there is such a file."""
+        return tuple(
+            f"{step.number}: {', '.join(map(_row, step.actions)) or 'no call'}; "
+            f"{step.tokens_in} tokens sent, {step.tokens_out} received"
+            for step in self.steps
+        )
+
     def in_words(self) -> tuple[str, ...]:
         """Return the lines that go with a proposal."""
         figures = (
@@ -129,6 +137,13 @@ class AgentTranscript:
         return (figures, touched, f"agent: refused calls: {refused}") if refused else (figures, touched)
 
 
+def _row(action: AgentAction) -> str:
+    if action.outcome is ToolOutcome.DONE:
+        return f"{action.tool} {action.path}".rstrip()
+    return f"{action.tool if action.tool in TOOLS else 'unknown tool'} ({action.outcome.value})"
+
+
+TOOLS = ("list", "read", "search", "write", "edit", "delete")
 CHANGING = frozenset({"write", "edit", "delete"})
 
 

@@ -85,7 +85,8 @@ class Receipt(_Value):
     """What was done: the numbered, kept record of one grant. It never holds memory text.
 
     `redactions` counts what was taken out, by place (input, output) and kind, never with values. `metrics` holds the
-    counters of the run (`domain/metrics`), which stay on this computer.
+    counters of the run (`domain/metrics`), which stay on this computer. `steps` is the transcript of an agent's run:
+    the tools it called on which files, without what it read or wrote.
     """
 
     operation_number: int
@@ -105,6 +106,7 @@ class Receipt(_Value):
     overrides: dict[str, str] = {}
     redactions: dict[str, dict[str, int]] = {}
     metrics: dict[str, int] = {}
+    steps: tuple[str, ...] = ()
 
 
 class ApplyGrant:

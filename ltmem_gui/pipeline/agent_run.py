@@ -288,6 +288,8 @@ class _Run:
             started_at=self._started,
             finished_at=self._adapters.clock(),
             counts=transcript.counts(),
+            redactions=_redactions(plan),
+            steps=transcript.rows(),
             metrics=self._metrics(staged, proposal, transcript),
         )
         now = self._adapters.clock()
@@ -312,6 +314,12 @@ def _merged(prepared: AgentInput, found: Mapping[str, bytes]) -> dict[str, bytes
     made = {path: data for path, data in found.items() if not is_input(path)}
     inputs = {path: data for path, data in prepared.tree.items() if is_input(path)}
     return made | inputs | {p: d for p, d in prepared.unchecked.items() if p != WORKSPACE_DIFF_FILENAME}
+
+
+def _redactions(plan: Plan) -> dict[str, dict[str, int]]:
+    """Return what was taken out of what the agent saw."""
+    found = [dict(effect.redactions) for effect in plan.effects_of(SendToModel)]
+    return {"input": found[0]} if found and found[0] else {}
 
 
 def _request_of(plan: Plan) -> Request:

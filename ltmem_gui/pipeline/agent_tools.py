@@ -217,8 +217,11 @@ class Toolbox:
         shown: list[str] = []
         room = READ_BYTES
         for number in range(start, last):
-            row, room = _numbered(number + 1, lines[number], room)
+            row, left = _numbered(number + 1, lines[number], room)
+            if left < 0 and shown:
+                break  # a line is only cut where it is longer than a whole answer
             shown.append(row)
+            room = left
             if room <= 0:
                 break
         end = start + len(shown)
