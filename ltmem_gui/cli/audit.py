@@ -12,7 +12,7 @@ from ltmem_gui.cli.render import describe_plan
 from ltmem_gui.domain.audit_frames import METHODS, STRATA
 from ltmem_gui.domain.audit_report import AuditReport, read_json_lines
 from ltmem_gui.domain.cancel import CancelToken
-from ltmem_gui.domain.errors import ExitCode, InputError, RefusedError, UsageError
+from ltmem_gui.domain.errors import ExitCode, InputError, RefusedError
 from ltmem_gui.domain.events import ignore
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.plan import PlanState
@@ -110,8 +110,6 @@ async def _load_and_report(
 
 def _refuse_inside(out: Path, context: Context) -> None:
     """A report is no part of the memory: below the folders of the program only a confirmed plan writes."""
-    if out.suffix == "" and out.is_dir():
-        raise UsageError(f"{out} is a folder", "name a new file")
     place = out.absolute().parent.resolve()
     for root in (context.memory_root, context.home):
         if root is not None and (place == root.resolve() or root.resolve() in place.parents):

@@ -120,6 +120,8 @@ def _markdown(report: AuditReport) -> Iterator[str]:
     yield from ("", "## Citations")
     for item in report.items:
         yield from _markdown_item(item)
+    if not report.items:
+        yield from ("", "The frame holds no citation.")
     yield from _markdown_list(
         "Claims without a citation that resolves",
         tuple(f"{claim.file}:{claim.line} ({claim.state}): {claim.text}" for claim in report.claims),

@@ -91,13 +91,12 @@ async def load_audit(
     if refs is None:
         refs, complete = await _discover(adapters, request, cancel, listen)
     read = await _read_sessions(adapters, refs, _cited_places(files), with_usage, cancel, listen)
+    complete = complete and not read.notes
     async with open_store(adapters, request.home, writing=False) as call:
         records = await call(call.store.verdicts)
         outputs = await call(call.store.outputs)
     new_lines = await _new_lines(adapters, request, snapshot, read.notes)
-    sources = AuditSources(
-        files, read.texts, frozenset(read.known), complete and not read.notes, snapshots or {}, new_lines
-    )
+    sources = AuditSources(files, read.texts, frozenset(read.known), complete, snapshots or {}, new_lines)
     found = await adapters.offload.cpu(collect, sources)
     keys = await adapters.offload.cpu(partial(keys_with_secrets, adapters.layer_redactor()), found)
     if keys:

@@ -56,6 +56,7 @@ def test_all_means_all() -> None:
 
 
 @example(["a"] * 55 + list("bcdef"), 6, 0)
+@example(["a"] * 5 + ["b"] * 5 + ["c"] * 5, 4, 0)
 @given(
     st.lists(st.sampled_from("abcdef"), min_size=1, max_size=60),
     st.integers(1, 80),
