@@ -214,12 +214,12 @@ class _Run:
         except LeaseLost as error:
             return JobOutcome.LEASE_LOST, error.what, reply
         except KnownError as error:
-            return await self._failed(claim, error), str(error), reply
+            return await self._failed(claim, error, reply), str(error), reply
         except Exception as error:  # noqa: BLE001 - a bug in one rollout must not cost the others
             # The log carries the traceback to the crash report; the job carries the fact.
             _log.exception("extraction of %s failed", job.thread_id)
             bug = InputError(f"internal error: {type(error).__name__}")
-            return await self._failed(claim, bug, group="bug"), bug.what, reply
+            return await self._failed(claim, bug, reply, group="bug"), bug.what, reply
         return outcome, note, reply
 
     async def _ask(self, job: PlannedJob, prepared: ExtractionInput) -> ExtractionReply:
@@ -336,8 +336,13 @@ class _Run:
         self.redactions["output"].update(finding.kind for finding in redaction.findings)
         return redaction.text
 
-    async def _failed(self, claim: Claim, error: KnownError, *, group: str = "") -> JobOutcome:
-        """Record a failure; a lease that was lost meanwhile has an owner who records instead."""
+    async def _failed(
+        self, claim: Claim, error: KnownError, reply: ExtractionReply | None, *, group: str = ""
+    ) -> JobOutcome:
+        """Record a failure, with the tokens of an answer that could not be used.
+
+        A lease that was lost meanwhile has an owner who records instead.
+        """
         try:
             await self._call(
                 self._call.store.fail_stage1,
@@ -347,6 +352,7 @@ class _Run:
                 reason=str(error),
                 now=self._adapters.clock(),
                 retry_after=error.retry_after if isinstance(error, ProviderError) else None,
+                tokens=(reply.tokens_in, reply.tokens_out) if reply else (None, None),
             )
         except LeaseLost:
             return JobOutcome.LEASE_LOST

@@ -72,8 +72,19 @@ class Store(Protocol):
         ...
 
     def fail_stage1(
-        self, claim: Claim, *, outcome: str, group: str, reason: str, now: int, retry_after: int | None
-    ) -> None: ...
+        self,
+        claim: Claim,
+        *,
+        outcome: str,
+        group: str,
+        reason: str,
+        now: int,
+        retry_after: int | None,
+        tokens: tuple[int | None, int | None] = (None, None),
+    ) -> None:
+        """Record a failure and when to try again; `tokens` are what the answer cost all the same."""
+        ...
+
     def release_stage1(self, claim: Claim, *, outcome: str, reason: str, now: int) -> None:
         """Give a lease back without costing a try (cancelled, changed since planning)."""
         ...

@@ -166,10 +166,19 @@ class StageOneJobs(StorePart):
                 enqueue_global(self._db, claim.source_updated_at)
 
     def fail_stage1(
-        self, claim: Claim, *, outcome: str, group: str, reason: str, now: int, retry_after: int | None
+        self,
+        claim: Claim,
+        *,
+        outcome: str,
+        group: str,
+        reason: str,
+        now: int,
+        retry_after: int | None,
+        tokens: tuple[int | None, int | None] = (None, None),
     ) -> None:
         """Record a failure: one try less, and the next after the delay (or `retry_after`, when longer).
 
+        `tokens` (in, out) are what an answer cost that could not be used.
         Raises `LeaseLost` for a lost token.
         """
         with self._db.transaction():
@@ -179,7 +188,7 @@ class StageOneJobs(StorePart):
                 (now, retry_time(now, retry_after), storable(reason), group, outcome),
                 claim,
             )
-            close_attempt(self._db, _KIND, claim, outcome, now, group=group, error=reason)
+            close_attempt(self._db, _KIND, claim, outcome, now, tokens=tokens, group=group, error=reason)
 
     def release_stage1(self, claim: Claim, *, outcome: str, reason: str, now: int) -> None:
         """Give a lease back without costing a try (cancelled, changed since planning); a lost one is left alone."""

@@ -92,6 +92,21 @@ def test_an_extraction_run_is_counted_with_its_receipt(bench: Bench) -> None:
     }
 
 
+def test_an_answer_that_could_not_be_used_costs_its_tokens(bench: Bench) -> None:
+    bench.script(mixed)
+
+    async def write() -> None:
+        await bench.apply(await bench.plan_extract())
+
+    asyncio.run(write())
+    tokens = [
+        (attempt.tokens_in, attempt.tokens_out)
+        for number in (0, 2)
+        for attempt in bench.jobs()[thread_id(number, NOW - DAY)].attempts
+    ]
+    assert tokens == [(None, None), (100, 10)]
+
+
 def test_both_phases_are_summed_over_all_runs(bench: Bench) -> None:
     bench.script(mixed)
 
