@@ -25,6 +25,7 @@ class ActionSpec:
 
 ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("panel.queue", "Queue", icon="queue", tip="Every rollout with its state and reason"),
+    ActionSpec("panel.inbox", "Inbox", icon="inbox", tip="Lines that wait for a decision"),
     ActionSpec("panel.review", "Review", icon="review", tip="Decide a plan hunk by hunk"),
     ActionSpec("panel.citations", "Citations", icon="citations", tip="What the memory folder cites, and where"),
     ActionSpec("panel.memory", "Memory", icon="memory", tip="The files of the memory folder"),
@@ -55,6 +56,10 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("queue.exclude", "Leave out of the memory…", "queue", tip="The next consolidation leaves them out"),
     ActionSpec("queue.lift", "Take into the memory again…", "queue", tip="The next consolidation takes them in"),
     ActionSpec("queue.forget", "Forget…", "queue", tip="Rows, files, undo image and git objects of one session"),
+    ActionSpec("inbox.take", "Take the line", "inbox"),
+    ActionSpec("inbox.reword", "Reword and take the line", "inbox"),
+    ActionSpec("inbox.drop", "Drop the line", "inbox"),
+    ActionSpec("inbox.undecide", "Back to undecided", "inbox"),
     ActionSpec("why.open", "Why is my memory empty?", icon="info", tip="The whole chain in words"),
     ActionSpec("citations.evidence", "Go to the evidence", "citations"),
     ActionSpec("citations.open", "Open at the line", "citations", icon="file"),

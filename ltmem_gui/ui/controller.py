@@ -147,6 +147,9 @@ class Controller(QObject):
         window.queue.count_changed.connect(self._on_queue_counted)
         window.queue.row_chosen.connect(self._on_row_chosen)
         window.queue.empty_pressed.connect(self._actions.trigger)
+        window.inbox.decided.connect(bench.decide_inbox)
+        window.inbox.read_asked.connect(self._on_receipts_asked)
+        window.inbox.count_changed.connect(lambda number: window.set_badge("inbox", number))
         window.citations.read_asked.connect(self._on_read_asked)
         window.citations.count_changed.connect(lambda number: window.set_badge("citations", number))
         window.memory.read_asked.connect(self._on_read_asked)
@@ -276,6 +279,7 @@ class Controller(QObject):
         self.window.citations.show_seen(seen)
         self.window.memory.show_seen(seen)
         self.window.history.show_seen(seen)
+        self.window.inbox.show_seen(seen)
         if seen.report is not None:
             self.window.review.show_rollouts({rollout.id: rollout.ref for rollout in seen.report.rollouts})
         self._teach(self.workbench.folders)
@@ -381,6 +385,12 @@ class Controller(QObject):
             window.memory.teach(
                 "The memory folder is empty", "A confirmed run writes the first files.", "Read it again"
             )
+        if seen.inbox is None:
+            sentence = "Lines the built-in rules were unsure of wait here for a person."
+            window.inbox.teach("The inbox was not read yet", sentence, "Read the inbox")
+        else:
+            sentence = "Every line the built-in rules were unsure of has been decided."
+            window.inbox.teach("Nothing waits for a decision", sentence)
         if folders.home is None:
             window.history.teach("No data folder named", "Name one to see its receipts.", "Name folders…")
         elif seen.receipts is None:

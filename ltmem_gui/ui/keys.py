@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Context = Literal["everywhere", "queue", "diff", "citations"]
+Context = Literal["everywhere", "queue", "inbox", "diff", "citations"]
 
 CONTEXT_TITLES: dict[Context, str] = {
     "everywhere": "Everywhere",
     "queue": "Queue",
+    "inbox": "Inbox",
     "diff": "Review",
     "citations": "Citations",
 }
@@ -31,6 +32,7 @@ KEYS: tuple[KeyLine, ...] = (
     KeyLine("everywhere", ("Ctrl+3",), "Citations", "panel.citations"),
     KeyLine("everywhere", ("Ctrl+4",), "Memory", "panel.memory"),
     KeyLine("everywhere", ("Ctrl+5",), "History", "panel.history"),
+    KeyLine("everywhere", ("Ctrl+6",), "Inbox", "panel.inbox"),
     KeyLine("everywhere", ("Ctrl+K",), "Find an action", "palette.open"),
     KeyLine("everywhere", ("Ctrl+R",), "Run…", "run.start"),
     KeyLine("everywhere", ("Ctrl+Shift+S",), "Scan the sessions folder", "run.scan"),
@@ -44,6 +46,10 @@ KEYS: tuple[KeyLine, ...] = (
     KeyLine("queue", ("I",), "Copy the id", "queue.copy_id"),
     KeyLine("queue", ("Ctrl+Shift+R",), "Retry…", "queue.retry"),
     KeyLine("queue", ("H",), "Hold…", "queue.hold"),
+    KeyLine("inbox", ("T",), "Take the line", "inbox.take"),
+    KeyLine("inbox", ("W",), "Reword and take it", "inbox.reword"),
+    KeyLine("inbox", ("D",), "Drop it", "inbox.drop"),
+    KeyLine("inbox", ("U",), "Back to undecided", "inbox.undecide"),
     KeyLine("diff", ("F7",), "Next change", "review.next_change"),
     KeyLine("diff", ("Shift+F7",), "Previous change", "review.previous_change"),
     KeyLine("diff", ("N",), "Next undecided change", "review.next_undecided"),

@@ -21,6 +21,7 @@ from ltmem_gui.ui.models.job_table import JobTableModel
 from ltmem_gui.ui.panels.citations import CitationsPanel
 from ltmem_gui.ui.panels.folders import FoldersPage
 from ltmem_gui.ui.panels.history import HistoryPanel
+from ltmem_gui.ui.panels.inbox import InboxPanel
 from ltmem_gui.ui.panels.memory import MemoryPanel
 from ltmem_gui.ui.panels.queue import QueuePanel
 from ltmem_gui.ui.panels.review import ReviewPanel
@@ -28,7 +29,7 @@ from ltmem_gui.ui.panels.run_bar import RunBar, StatusStrip
 from ltmem_gui.ui.theme import Theme
 from ltmem_gui.ui.widgets.bars import MessageBar
 
-PANELS = ("queue", "review", "citations", "memory", "history")
+PANELS = ("queue", "inbox", "review", "citations", "memory", "history")
 SIDEBAR_WIDTH = 168
 
 
@@ -51,6 +52,7 @@ class MainWindow(QMainWindow):
         self.registry = ActionRegistry(theme.icon)
         model = JobTableModel(supervisor, theme.color, parent=self)
         self.queue = QueuePanel(theme, self.registry, supervisor, model)
+        self.inbox = InboxPanel(theme, self.registry)
         self.review = ReviewPanel(operations, supervisor, theme, self)
         self.citations = CitationsPanel(operations, supervisor, theme, self.registry)
         self.memory = MemoryPanel(theme)
@@ -58,6 +60,7 @@ class MainWindow(QMainWindow):
         self.folders = FoldersPage(theme, supervisor)
         self._panels: dict[str, QWidget] = {
             "queue": self.queue,
+            "inbox": self.inbox,
             "review": self.review,
             "citations": self.citations,
             "memory": self.memory,
@@ -86,7 +89,7 @@ class MainWindow(QMainWindow):
     def show_panel(self, name: str) -> None:
         """Show a panel by name."""
         self.stack.setCurrentWidget(self._panels[name])
-        first = {"queue": self.queue.table, "citations": self.citations.table}.get(name)
+        first = {"queue": self.queue.table, "inbox": self.inbox.list, "citations": self.citations.table}.get(name)
         if first is not None:
             first.setFocus(Qt.FocusReason.ShortcutFocusReason)
         if name in PANELS:

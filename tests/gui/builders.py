@@ -20,6 +20,7 @@ from ltmem_gui.domain.effects import (
 )
 from ltmem_gui.domain.events import JobFinished, JobStarted, Listener, RunProgressed, ScanProgressed
 from ltmem_gui.domain.findings import Finding, Severity
+from ltmem_gui.domain.inbox import InboxLine
 from ltmem_gui.domain.jobs import JobRecord
 from ltmem_gui.domain.plan import FileChange, Hunk, Plan, PlanState, ProviderMark
 from ltmem_gui.domain.rollouts import Eligibility, Reason, Rollout, RolloutItem, RolloutRef
@@ -226,6 +227,9 @@ class FakeOperations:
     async def jobs(self, home: Path) -> tuple[JobRecord, ...]:
         self.calls.append("jobs")
         return self.job_records
+
+    async def inbox(self, home: Path) -> tuple[InboxLine, ...]:
+        return (InboxLine(1, "t", "maybe use tabs", 4, "preference", 55, NOW),)
 
     async def receipts(self, home: Path) -> tuple[Receipt, ...]:
         return tuple(self.done)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,13 +18,16 @@ from pytestqt.qtbot import QtBot
 from ltmem_gui import bootstrap_gui
 from ltmem_gui.bootstrap import Composition, compose
 from ltmem_gui.domain.cancel import CancelToken
+from ltmem_gui.domain.effects import InboxDecision, StoreInboxDecisions
 from ltmem_gui.domain.events import ignore
+from ltmem_gui.domain.inbox import InboxLine
 from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.domain.review import all_accepted
 from ltmem_gui.domain.rollouts import SourceSpec
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.pipeline.requests import Request
+from ltmem_gui.pipeline.row_plans import InboxWish
 from ltmem_gui.ui.bridge.excepthook import BugReporter
 from ltmem_gui.ui.controller import Controller, WindowParts
 from ltmem_gui.ui.dialogs import confirmation
@@ -33,6 +36,7 @@ from ltmem_gui.ui.main_window import PANELS, MainWindow
 from ltmem_gui.ui.models.run_state import RunPhase
 from ltmem_gui.ui.models.workbench import Folders
 from ltmem_gui.ui.theme import Theme
+from tests.gui.builders import NOW, extract_plan
 from tests.gui.conftest import LoopHarness
 from tests.helpers.guard import Guard
 
@@ -156,7 +160,7 @@ def accept_everything(desk: Desk) -> None:
     for path in list(review.state.files):
         desk.harness.call(lambda path=path: review.open_file(path))
         desk.harness.call(lambda: review.registry.trigger("review.accept_file"))
-    assert desk.window.sidebar.item(1).text() == "Review"
+    assert desk.window.sidebar.item(PANELS.index("review")).text() == "Review"
 
 
 def files_below(root: Path) -> dict[str, bytes]:
@@ -251,6 +255,50 @@ def test_rows_are_held_released_and_run_by_small_plans(desk: Desk) -> None:
     desk.act("queue.lift")
     assert desk.window.messages.text.startswith("lift: for none of")
     assert desk.reporter.reports == ()
+
+
+def test_the_inbox_is_decided_by_keyboard_and_confirmed_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    operations = desk.window.review._operations
+    lines = tuple(InboxLine(n, "t", f"maybe line {n}", n, "preference", 50 - n, NOW) for n in range(1, 5))
+    asked: list[tuple[tuple[int, str, str], ...]] = []
+
+    async def inbox(home: Path) -> tuple[InboxLine, ...]:
+        return lines
+
+    async def plan_inbox(request: Request, wishes: Sequence[InboxWish]) -> Plan:
+        asked.append(tuple((wish.line_id, wish.decision, wish.text) for wish in wishes))
+        decisions = tuple(
+            InboxDecision(line_id=w.line_id, thread_id="t", decision=w.decision, quote="q", text=w.text) for w in wishes
+        )
+        effect = StoreInboxDecisions(count=len(decisions), decisions=decisions)
+        return extract_plan(desk.home).model_copy(update={"kind": "apply", "effects": (effect,)}).sealed()
+
+    monkeypatch.setattr(operations, "inbox", inbox, raising=False)
+    monkeypatch.setattr(operations, "plan_inbox", plan_inbox, raising=False)
+    name_folders(desk)
+    desk.press("folders.scan")
+    panel = desk.window.inbox
+    assert desk.window.sidebar.item(PANELS.index("inbox")).text() == "Inbox   4"
+    desk.act("panel.inbox")
+    for key in (Qt.Key.Key_T, Qt.Key.Key_D, Qt.Key.Key_T, Qt.Key.Key_T):
+        desk.harness.call(lambda key=key: QTest.keyClick(panel.list, key))
+    desk.harness.call(lambda: QTest.keyClick(panel.list, Qt.Key.Key_U))
+    panel.list.setCurrentItem(panel.list.topLevelItem(2))
+    desk.harness.call(lambda: QTest.keyClick(panel.list, Qt.Key.Key_W))
+    QTest.keyClicks(panel.words, "Deploy from the release branch")
+    QTest.keyClick(panel.words, Qt.Key.Key_Return)
+    assert panel.list.topLevelItem(2).text(1) == "Deploy from the release branch"
+    assert panel.confirm.text() == "Confirm 3 decisions…"
+
+    async def confirm() -> None:
+        panel.confirm.click()
+        await desk.answer("confirmation.cancel")
+        await asyncio.sleep(0)
+        await desk.harness.supervisor.idle()
+
+    desk.harness.run(confirm(), 30)
+    assert asked == [((1, "take", ""), (2, "drop", ""), (3, "reword", "Deploy from the release branch"))]
+    assert len(panel.wishes) == 3
 
 
 def test_the_empty_memory_is_explained(desk: Desk) -> None:

@@ -109,6 +109,7 @@ class WhyPage(_Sheet):
     def __init__(self, verdict: str, links: Sequence[str], parent: QWidget | None = None) -> None:
         super().__init__("why", "Why is my memory empty?", parent)
         self.setMinimumWidth(600)
+        self.resize(640, 320)
         self.column.addWidget(plain_label(verdict, font=bold_font(), wrap=True, selectable=True))
         for link in links:
             self.column.addWidget(plain_label(link, wrap=True, selectable=True))
@@ -129,6 +130,7 @@ class KeysPage(_Sheet):
         places: tuple[tuple[Context, QVBoxLayout], ...] = (
             ("everywhere", left),
             ("queue", left),
+            ("inbox", left),
             ("citations", left),
             ("diff", right),
         )

@@ -19,6 +19,7 @@ from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import Receipt, Selection
 from ltmem_gui.domain.errors import Cancelled, KnownError, UsageError
 from ltmem_gui.domain.events import Event, RunProgressed, ScanProgressed, StepReached
+from ltmem_gui.domain.inbox import InboxLine
 from ltmem_gui.domain.jobs import JobRecord
 from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.domain.queue_actions import QueueAction
@@ -28,6 +29,7 @@ from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.pipeline.ports import WorkspaceSnapshot
 from ltmem_gui.pipeline.requests import Request, ScanReport
+from ltmem_gui.pipeline.row_plans import InboxWish
 from ltmem_gui.ui.bridge.signals import AppEvents
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.models.formats import plural
@@ -63,6 +65,7 @@ class Seen:
     receipts: tuple[Receipt, ...] | None = None
     watermark: int | None = None
     snapshot: WorkspaceSnapshot | None = None
+    inbox: tuple[InboxLine, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +165,10 @@ class Workbench(QObject):
         """Plan an action on rows of the queue, confirm it, carry it out, and tell for which it was not."""
         self._start(self._act_on_rows(action, tuple(thread_ids)))
 
+    def decide_inbox(self, wishes: Sequence[InboxWish]) -> None:
+        """Confirm and store what a person wants of inbox lines."""
+        self._start(self._decide_inbox(tuple(wishes)))
+
     def read_folder(self) -> None:
         """Read the memory folder for the citation and memory panels."""
         self.supervisor.spawn(f"{READ_TASK}.folder", self._read_folder(), policy="replace")
@@ -231,7 +238,8 @@ class Workbench(QObject):
         jobs = await self.operations.jobs(home)
         receipts = await self.operations.receipts(home)
         watermark = await self.operations.watermark(home)
-        self._see(report=report or self.seen.report, jobs=jobs, receipts=receipts, watermark=watermark)
+        inbox = await self.operations.inbox(home)
+        self._see(report=report or self.seen.report, jobs=jobs, receipts=receipts, watermark=watermark, inbox=inbox)
 
     async def _estimate(self) -> None:
         self._to(RunPhase.ESTIMATING)
@@ -295,10 +303,18 @@ class Workbench(QObject):
         plan = await self.operations.plan_queue_action(
             self.request(), action, thread_ids, cancel=self._cancel, listen=self._events.publish
         )
+        await self._carry_out_small(plan, action.value, len(thread_ids))
+
+    async def _decide_inbox(self, wishes: tuple[InboxWish, ...]) -> None:
+        self._to(RunPhase.ESTIMATING)
+        plan = await self.operations.plan_inbox(self.request(), wishes)
+        await self._carry_out_small(plan, "inbox", len(wishes))
+
+    async def _carry_out_small(self, plan: Plan, name: str, number: int) -> None:
         reasons = "; ".join(dict.fromkeys(reason for skip in plan.skipped for reason in skip.reasons))
         if plan.state is PlanState.EMPTY:
             self._rest(RunPhase.NOTHING_TO_DO)
-            self._notice("warning", f"{action.value}: for none of {plural(len(thread_ids), 'row')}", reasons)
+            self._notice("warning", f"{name}: for none of {plural(number, 'row')}", reasons)
             return
         selection = all_accepted(plan)
         self._to(RunPhase.CONFIRMING)
@@ -311,7 +327,7 @@ class Workbench(QObject):
         self._rest(RunPhase.DONE)
         counts = ", ".join(f"{count} {name}" for name, count in receipt.counts.items())
         left = f"Not for {plural(len(plan.skipped), 'row')}: {reasons}" if plan.skipped else ""
-        self._notice("good", f"{action.value}: {counts or 'done'} (receipt no. {receipt.operation_number})", left)
+        self._notice("good", f"{name}: {counts or 'done'} (receipt no. {receipt.operation_number})", left)
 
     def _rest(self, phase: RunPhase) -> None:
         """End a step aside: a plan that waits for its review goes on waiting."""
