@@ -121,7 +121,7 @@ class Tour:
         window.messages.dismiss()
         controller.workbench.scan()
         await running.supervisor.idle()
-        for name in ("citations", "memory", "queue"):
+        for name in ("citations", "memory", "inbox", "queue"):
             window.show_panel(name)
             await running.supervisor.idle()
             if name == "queue":

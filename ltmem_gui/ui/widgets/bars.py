@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QIcon
+from PySide6.QtGui import QFont, QGuiApplication, QIcon
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from ltmem_gui.ui.widgets.labels import plain_label, set_role
 
 SIGNS = {"info": "info", "good": "good", "warning": "warning", "error": "error"}
+TITLE_SCALE = 1.25
 WORDS = {"info": "Note", "good": "Done", "warning": "Warning", "error": "Error"}
 
 
@@ -99,7 +100,11 @@ class EmptyPage(QWidget):
         self.setObjectName(name)
         self.setProperty("role", "page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._title = plain_label()
+        # Set before the first polish: a style sheet that is changed later would take a later font away.
+        font = QFont(QGuiApplication.font())
+        font.setPointSizeF(font.pointSizeF() * TITLE_SCALE)
+        font.setWeight(QFont.Weight.DemiBold)
+        self._title = plain_label(font=font)
         self._title.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._sentence = plain_label(wrap=True, role="muted")
         self._sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
@@ -118,10 +123,6 @@ class EmptyPage(QWidget):
 
     def teach(self, title: str, sentence: str, action: str = "") -> None:
         """Change what the page says; without an action there is no button."""
-        font = self.font()
-        font.setPointSizeF(font.pointSizeF() * 1.4)
-        font.setWeight(font.Weight.DemiBold)
-        self._title.setFont(font)
         self._title.setText(title)
         self._sentence.setText(sentence)
         wide = self._sentence.fontMetrics().horizontalAdvance(sentence) + 16
