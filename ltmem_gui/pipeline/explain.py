@@ -97,10 +97,11 @@ def chain(
     """
     stage1 = [job for job in jobs if job.kind == STAGE1_KIND]
     phase2 = next((job for job in jobs if job.kind == GLOBAL_KIND), None)
+    judged = _judge(report)
     return (
         _folders(report, tried=bool(stage1)),
-        *_rollouts(report, tried=bool(stage1)),
-        *_extraction(report, stage1, plan),
+        *_rollouts(report, judged, tried=bool(stage1)),
+        *_extraction(judged.taken, stage1, plan),
         *_outcomes(stage1, inbox),
         *_consolidation(stage1, phase2, receipts, excluded, plan),
         _memory(snapshot, receipts),
@@ -123,7 +124,7 @@ def _folders(report: ScanReport | None, *, tried: bool) -> Link:
     return Link("Sessions folder", True, "it was scanned")
 
 
-def _rollouts(report: ScanReport | None, *, tried: bool) -> Iterable[Link]:
+def _rollouts(report: ScanReport | None, judged: _Judged, *, tried: bool) -> Iterable[Link]:
     """Say what the scan found; once rollouts were tried, no rule is why the memory is empty."""
     if report is None:
         return
@@ -137,31 +138,44 @@ def _rollouts(report: ScanReport | None, *, tried: bool) -> Iterable[Link]:
         yield Link("Rollouts", tried, f"no rollouts were found{beside}", "check the folder's name")
         return
     yield Link("Rollouts", True, f"{found} were found{beside}")
-    taken = sum(rollout.eligibility.eligible for rollout in report.rollouts)
-    done = sum({r.rule for r in rollout.eligibility.failed} == {"up_to_date"} for rollout in report.rollouts)
-    text = f"{taken} can be taken, {done} were extracted before"
-    left_out = found - taken - done
-    if left_out:
-        text += f", {left_out} are left out: {_commonest(report)}"
-    holds = bool(taken or done or tried)
+    text = f"{judged.taken} can be taken, {judged.done} were extracted before"
+    if judged.left_out:
+        text += f", {judged.left_out} are left out: {judged.commonest}"
+    holds = bool(judged.taken or judged.done or tried)
     yield Link("Rules", holds, text, "" if holds else "the settings of these rules can be changed")
 
 
-def _commonest(report: ScanReport) -> str:
-    """Name the commonest rules that left rollouts out, each with an example; a rollout counts for its first rule."""
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """How the scan judged its rollouts: taken, extracted before, left out, and the commonest rules of these."""
+
+    taken: int = 0
+    done: int = 0
+    left_out: int = 0
+    commonest: str = ""
+
+
+def _judge(report: ScanReport | None) -> _Judged:
+    """Count in one pass; a rollout that is left out counts for the first rule that left it out."""
+    taken = done = 0
     rules: Counter[str] = Counter()
     examples: dict[str, str] = {}
-    for rollout in report.rollouts:
-        failed = [reason for reason in rollout.eligibility.failed if reason.rule != "up_to_date"]
-        if failed:
-            rules[failed[0].rule] += 1
-            examples.setdefault(failed[0].rule, one_line(failed[0].text, 160))
+    for rollout in report.rollouts if report else ():
+        failed = rollout.eligibility.failed
+        first = next((reason for reason in failed if reason.rule != "up_to_date"), None)
+        if first is not None:
+            rules[first.rule] += 1
+            if first.rule not in examples:
+                examples[first.rule] = one_line(first.text, 160)
+        elif failed:
+            done += 1
+        else:
+            taken += 1
     shown = [f"{count} × {rule} ({examples[rule]})" for rule, count in rules.most_common(COMMONEST)]
-    return "; ".join(shown) + ("; and others" if len(rules) > COMMONEST else "")
+    return _Judged(taken, done, rules.total(), "; ".join(shown) + ("; and others" if len(rules) > COMMONEST else ""))
 
 
-def _extraction(report: ScanReport | None, jobs: Sequence[JobRecord], plan: Plan | None) -> Iterable[Link]:
-    waiting = sum(rollout.eligibility.eligible for rollout in report.rollouts) if report else 0
+def _extraction(waiting: int, jobs: Sequence[JobRecord], plan: Plan | None) -> Iterable[Link]:
     if plan is not None and plan.kind == "extract" and plan.state is PlanState.APPLYABLE:
         yield Link(
             "Extraction", bool(jobs), f"a plan ({plan.digest[:8]}) waits for your yes", "look at it and confirm it"
