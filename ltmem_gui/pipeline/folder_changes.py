@@ -31,7 +31,8 @@ def file_changes(
             unit=unit_of(path),
         )
         if change is not None:
-            changes.append(change.model_copy(update={"reason": reasons.get(path, "")}))
+            reason = reasons.get(path)
+            changes.append(change.model_copy(update={"reason": reason}) if reason else change)
     return tuple(changes)
 
 

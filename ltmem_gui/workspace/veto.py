@@ -18,17 +18,18 @@ from typing import Any
 from ltmem_gui.domain.errors import GrantMissing
 
 _WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+# Event → (position of a path, position of the folder descriptor it is relative to, -1 where there is none).
 _CHANGES = {
-    "os.rename": (0, 1),
-    "os.remove": (0,),
-    "os.mkdir": (0,),
-    "os.rmdir": (0,),
-    "os.truncate": (0,),
-    "os.link": (1,),
-    "os.symlink": (1,),
-    "os.chmod": (0,),
-    "os.chown": (0,),
-    "os.utime": (0,),
+    "os.rename": ((0, 2), (1, 3)),
+    "os.remove": ((0, 1),),
+    "os.mkdir": ((0, 2),),
+    "os.rmdir": ((0, 1),),
+    "os.truncate": ((0, -1),),
+    "os.link": ((1, 3),),
+    "os.symlink": ((1, 2),),
+    "os.chmod": ((0, 2),),
+    "os.chown": ((0, 3),),
+    "os.utime": ((0, 3),),
 }
 
 
@@ -84,17 +85,18 @@ class Veto:
             if set(str(mode or "")) & set("wax+") or (isinstance(flags, int) and flags & _WRITE_FLAGS):
                 self._judge(event, path)
         elif event in _CHANGES:
-            for index in _CHANGES[event]:
-                self._judge(event, args[index])
+            for place, folder in _CHANGES[event]:
+                self._judge(event, args[place], args[folder] if folder >= 0 else -1)
         elif event == "socket.getaddrinfo":
             self._judge_host(args[0])
         elif event == "socket.connect" and isinstance(args[1], tuple):
             self._judge_connection()
 
-    def _judge(self, event: str, path: object) -> None:
+    def _judge(self, event: str, path: object, folder: object = -1) -> None:
         if not self._roots or not isinstance(path, str | bytes | os.PathLike):
             return
-        name = os.path.abspath(os.fsdecode(path))  # noqa: PTH100
+        base = _folder_of(folder) if isinstance(folder, int) and folder >= 0 else ""
+        name = os.path.abspath(os.path.join(base, os.fsdecode(path)))  # noqa: PTH100, PTH118
         for root in self._roots:
             if (name == root or name.startswith(root + os.sep)) and not self._covered[root]:
                 raise GrantMissing(f"{event} without a grant was refused", "this is a mistake in the program", name)
@@ -116,3 +118,11 @@ def _host_name(host: str) -> str:
     if name.startswith("["):
         return name[1:].partition("]")[0]
     return name.rpartition(":")[0] if name.count(":") == 1 else name
+
+
+def _folder_of(descriptor: int) -> str:
+    """Return the folder an open descriptor stands for; nothing where the system does not say."""
+    try:
+        return os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115 - no object is made in an audit hook
+    except OSError:
+        return ""

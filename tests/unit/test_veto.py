@@ -80,3 +80,18 @@ def test_only_the_host_of_the_plan_may_be_reached(veto: Veto) -> None:
         veto.see("socket.connect", (None, ("192.0.2.1", 443)))
     with veto.egress("[::1]:8080"):
         veto.see("socket.getaddrinfo", ("::1", 8080, 0, 0, 0))
+
+
+def test_a_name_relative_to_an_open_folder_is_judged_in_that_folder(tmp_path: Path) -> None:
+    veto = Veto()
+    veto.protect(tmp_path)
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    try:
+        with pytest.raises(GrantMissing):
+            veto.see("os.remove", ("MEMORY.md", descriptor))
+        with pytest.raises(GrantMissing):
+            veto.see("os.rename", ("/tmp/x", "MEMORY.md", -1, descriptor))
+        veto.see("os.remove", ("MEMORY.md", -1))
+        veto.see("os.remove", ("MEMORY.md", 10_000))
+    finally:
+        os.close(descriptor)
