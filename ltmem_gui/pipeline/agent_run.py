@@ -91,7 +91,7 @@ async def run_consolidation(
     claim = await adapters.offload.store(ledger.claim, plan)
     store = adapters.offload.store
     try:
-        return await _supervised(_Run(adapters, grant, ledger, claim, listen), cancel, heartbeat_seconds)
+        return await _supervised(_Run(adapters, grant, ledger, claim, cancel, listen), cancel, heartbeat_seconds)
     except LeaseLost:
         raise
     except (Cancelled, asyncio.CancelledError, RefusedError):
@@ -142,7 +142,13 @@ class _Run:
     """One run under its lease. Lives on the event loop."""
 
     def __init__(
-        self, adapters: Adapters, grant: ApplyGrant, ledger: StoreLedger, claim: Claim, listen: Listener
+        self,
+        adapters: Adapters,
+        grant: ApplyGrant,
+        ledger: StoreLedger,
+        claim: Claim,
+        cancel: CancelToken,
+        listen: Listener,
     ) -> None:
         self._adapters = adapters
         self._grant = grant
@@ -151,7 +157,7 @@ class _Run:
         self._claim = claim
         self._listen = listen
         self._started = adapters.clock()
-        self._cancel = CancelToken()
+        self._cancel = cancel
 
     async def beat(self, seconds: float) -> None:
         """Renew the lease until cancelled. Raises `LeaseLost`."""

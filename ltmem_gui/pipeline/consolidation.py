@@ -180,7 +180,7 @@ async def stage(adapters: Adapters, request: Request, listen: Listener) -> Stage
         skipped=_skipped(outputs, rows, reviewed.left_out),
         row_effects=reviewed.effects,
         refused=refused,
-        notices=(*notices, *strangers(snapshot, (output.thread_id for output in outputs))),
+        notices=(*notices, *strangers(snapshot, {*(o.thread_id for o in outputs), *(job.job_key for job in jobs)})),
     )
 
 

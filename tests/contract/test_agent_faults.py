@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sys
 import threading
 import time
@@ -16,14 +17,24 @@ import pytest
 from ltmem_gui.domain.agent import AgentFailed, AgentStep, ToolOutcome
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.effects import StartAgent
-from ltmem_gui.domain.errors import Cancelled, LeaseLost, LockBusy, ProviderError, StalePlan, WorkspaceMoved
+from ltmem_gui.domain.errors import (
+    Cancelled,
+    GrantMissing,
+    LeaseLost,
+    LockBusy,
+    ProviderError,
+    RedactionFailed,
+    StalePlan,
+    WorkspaceMoved,
+)
 from ltmem_gui.domain.jobs import Owner
-from ltmem_gui.domain.plan import Plan
+from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.pipeline.agent_run import run_consolidation
 from tests.helpers.agents import (
     SUMMARY,
     Script,
     agent_server,
+    agent_settings,
     all_answers,
     consolidated,
     copied,
@@ -288,15 +299,21 @@ async def _slow_after(server: ModelServer, work: Any) -> None:
         slow.cancel()
 
 
-def test_a_lost_lease_ends_the_run_and_its_result_is_refused(bench: Bench, guard: Guard) -> None:
-    def steal(request: Recorded) -> str | list[ToolCall]:
+def stealing(bench: Bench, answer: Any) -> Any:
+    """Return a move during which another run takes the lease over."""
+
+    def steal(request: Recorded) -> Any:
         del request
         with bench.stores.writing(bench.home) as store:
             store._db.sql("UPDATE jobs SET lease_until = 0 WHERE kind = 'memory_consolidate_global'")  # type: ignore[attr-defined]
             store.claim_global(Owner("elsewhere", 7, 7, "other"), now=bench.now, ignore_cooldown=True)
-        return [do("list")]
+        return answer
 
-    moves = [[do("list")], steal, *[[do("list")] for _ in range(30)]]
+    return steal
+
+
+def test_a_lost_lease_ends_the_run_and_its_result_is_refused(bench: Bench, guard: Guard) -> None:
+    moves = [[do("list")], stealing(bench, [do("list")]), *[[do("list")] for _ in range(30)]]
     with agent_server(*moves, latency=0.05) as server:
         plan = plan_with(bench, server)
 
@@ -313,14 +330,7 @@ def test_a_lost_lease_ends_the_run_and_its_result_is_refused(bench: Bench, guard
 
 
 def test_a_lease_lost_at_the_end_is_found_before_the_proposal(bench: Bench) -> None:
-    def steal(request: Recorded) -> str:
-        del request
-        with bench.stores.writing(bench.home) as store:
-            store._db.sql("UPDATE jobs SET lease_until = 0 WHERE kind = 'memory_consolidate_global'")  # type: ignore[attr-defined]
-            store.claim_global(Owner("elsewhere", 7, 7, "other"), now=bench.now, ignore_cooldown=True)
-        return "Done."
-
-    with agent_server(steal) as server, unchanged(bench), pytest.raises(LeaseLost):
+    with agent_server(stealing(bench, "Done.")) as server, unchanged(bench), pytest.raises(LeaseLost):
         run_with(bench, plan_with(bench, server))
 
 
@@ -391,3 +401,108 @@ def test_twenty_steps_cost_little_beside_the_model(bench: Bench) -> None:
         run_with(bench, fenced(plan))
         assert isinstance(server.answer, Script)
         assert len(server.posts) == 20
+
+
+def test_a_plan_of_another_kind_is_not_run(bench: Bench) -> None:
+    plan = asyncio.run(bench.plan_consolidate())
+    with pytest.raises(GrantMissing, match="kind apply"):
+        asyncio.run(_carry_out(bench, asyncio.run(bench.grant(plan))))
+
+
+def test_a_data_folder_that_is_gone_is_a_stale_plan(bench: Bench, guard: Guard) -> None:
+    with agent_server() as server:
+        grant = asyncio.run(bench.grant(plan_with(bench, server)))
+        with guard.grant():
+            shutil.rmtree(bench.home)
+        with pytest.raises(StalePlan, match="gone"):
+            asyncio.run(_carry_out(bench, grant))
+
+
+def test_an_excluded_thread_that_is_gone_is_a_stale_plan(bench: Bench, guard: Guard) -> None:
+    with bench.stores.reading(bench.home) as store:
+        thread = store.outputs()[0].thread_id
+    with agent_server() as server:
+        plan = plan_with(bench, server, exclude=frozenset({thread}))
+        with guard.grant(), bench.stores.writing(bench.home) as store:
+            store.forget(thread, reason="x", now=NOW)
+        with pytest.raises(StalePlan, match="is gone"):
+            run_with(bench, plan)
+        assert server.requests == []
+
+
+def test_a_plan_for_another_host_is_not_carried_out(bench: Bench) -> None:
+    with agent_server() as server, agent_server() as other:
+        plan = plan_with(bench, server)
+        moved = plan.model_copy(update={"settings": agent_settings(other)}).sealed()
+        with pytest.raises(GrantMissing, match="does not name"):
+            run_with(bench, moved)
+        assert server.requests == other.requests == []
+    assert job_of(bench).last_outcome == "released"
+
+
+def test_a_bug_is_recorded_and_raised(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("ltmem_gui.pipeline.agent_run.brief_of", broken)
+    with agent_server() as server, unchanged(bench), pytest.raises(ZeroDivisionError):
+        run_with(bench, plan_with(bench, server))
+    assert job_of(bench).last_error == "internal error: ZeroDivisionError"
+
+
+def test_a_failure_after_the_lease_was_lost_is_left_to_its_owner(bench: Bench) -> None:
+    with agent_server(stealing(bench, [do("list")])) as server:
+        server.plan("ok", "500")
+        with unchanged(bench), pytest.raises(ProviderError):
+            run_with(bench, plan_with(bench, server))
+    assert job_of(bench).owner.startswith("elsewhere")
+
+
+def test_old_results_are_left_out_when_the_talk_outgrows_the_model(bench: Bench) -> None:
+    moves = [[do("read", path="raw_memories.md")] for _ in range(14)]
+    with agent_server(*moves, "Done.") as server:
+        run_with(bench, plan_with(bench, server, settings=agent_settings(server, context_window=6_000)))
+        given = all_answers(server)
+    assert ["left_out" in answer for answer in given] == [True] * 6 + [False] * 8
+
+
+def test_too_many_calls_in_one_step_are_answered_too(bench: Bench) -> None:
+    with agent_server([do("list", f"c{n}") for n in range(70)], "Done.") as server:
+        done = run_with(bench, plan_with(bench, server))
+        given = all_answers(server)
+    assert len(given) == 70
+    assert sum("not carried out" in answer.get("error", "") for answer in given) == 6
+    assert done.transcript is not None
+    assert len(done.transcript.actions) == 64
+
+
+def test_a_file_that_cannot_be_checked_is_not_shown_and_stays(
+    bench: Bench, guard: Guard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with guard.grant():
+        (bench.memory / "odd.md").write_text("UNCHECKABLE\n")
+        (bench.memory / "picture.png").write_bytes(b"\x89PNG\xff")
+    redact = Bench.redact_text
+
+    async def choosy(self: Bench, text: str, *rest: Any, **more: Any) -> Any:
+        if text == "UNCHECKABLE\n":
+            raise RedactionFailed("too odd")
+        return await redact(self, text, *rest, **more)
+
+    monkeypatch.setattr(Bench, "redact_text", choosy)
+    with agent_server([do("list"), do("read", path="odd.md"), do("read", path="picture.png")], "Done.") as server:
+        plan = plan_with(bench, server)
+        done = run_with(bench, plan)
+        assert all("UNCHECKABLE" not in request.text for request in server.posts)
+        given = all_answers(server)
+    assert [f.path for f in plan.findings] == ["odd.md"]
+    assert "odd.md" not in given[0]["entries"]
+    assert "no such file" in given[1]["error"]
+    assert "not UTF-8" in given[2]["error"]
+    assert done.proposal is not None
+    assert not {"odd.md", "picture.png"} & {change.path for change in done.proposal.changes}
+
+
+def test_without_rows_there_is_nothing_to_plan(tmp_path: Path) -> None:
+    with agent_server() as server:
+        assert plan_with(Bench(tmp_path), server).state is PlanState.EMPTY
