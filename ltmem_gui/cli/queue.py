@@ -16,11 +16,15 @@ from ltmem_gui.domain.errors import ExitCode, UsageError
 from ltmem_gui.domain.events import ignore
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.inbox import InboxLine
+from ltmem_gui.domain.jobs import GLOBAL_KEY
 from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.domain.queue_actions import QueueAction
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.pipeline.row_plans import InboxWish, threads_of_group
+
+# What `ltmem-gui jobs` calls the one job of Phase 2.
+CONSOLIDATION = "consolidation"
 
 _ROW_HELP = {
     QueueAction.RETRY: "end the back-off of failed jobs and give them all tries",
@@ -48,7 +52,8 @@ def add_queue_plans(kinds: Subparsers) -> None:
     """Add the plans that change rows, and those for sessions a person points at, below `plan`."""
     for action, text in _ROW_HELP.items():
         parser = _plan_parser(kinds, action.value, text)
-        parser.add_argument("threads", nargs="*", metavar="THREAD")
+        named = "THREAD, or consolidation" if action is QueueAction.RETRY else "THREAD"
+        parser.add_argument("threads", nargs="*", metavar="THREAD", help=named)
         if action is QueueAction.RETRY:
             parser.add_argument("--group", default="", help="every job that failed for this cause, e.g. rate_limit")
         parser.set_defaults(run=_of_action(action), provider="builtin")
@@ -80,7 +85,7 @@ def _of_action(action: QueueAction) -> Command:
 async def _plan_action(action: QueueAction, args: argparse.Namespace, context: Context) -> Plan:
     operations = Operations(context.adapters)
     request = _request(args, context)
-    threads: Sequence[str] = args.threads
+    threads: Sequence[str] = [GLOBAL_KEY if thread == CONSOLIDATION else thread for thread in args.threads]
     if getattr(args, "group", ""):
         threads = (*threads, *await threads_of_group(context.adapters, request, args.group))
     elif not threads:

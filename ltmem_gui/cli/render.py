@@ -87,7 +87,7 @@ def _(effect: ClaimJobs) -> str:
 @describe_effect.register
 def _(effect: StoreOutputs) -> str:
     if effect.edited and not effect.count:
-        return "; ".join(_row_change(change) for change in effect.edited)
+        return "; ".join(_row_changes(effect.edited))
     return f"store at most {effect.count} extracted memories, redacted"
 
 
@@ -118,11 +118,12 @@ def _decision(decision: InboxDecision) -> str:
     return f"{decision.decision} inbox line {decision.line_id}: “{one_line(decision.quote, 200)}”{words}"
 
 
-def _row_change(change: Mapping[str, str]) -> str:
-    thread = one_line(change["thread_id"])
-    if "raw_memory" in change:
-        return f"replace the memory of {thread}"
-    return f"leave {thread} out of the memory" if change["excluded"] else f"take {thread} in again"
+def _row_changes(changes: Iterable[Mapping[str, str]]) -> list[str]:
+    by_wish: dict[str, list[str]] = {}
+    for change in changes:
+        wish = "take in again" if not change.get("excluded") else "leave out of the memory"
+        by_wish.setdefault("replace the memory of" if "raw_memory" in change else wish, []).append(change["thread_id"])
+    return [f"{wish} {_names(threads)}" for wish, threads in by_wish.items()]
 
 
 def _names(threads: list[str]) -> str:

@@ -87,10 +87,10 @@ _IS: Final[Mapping[RowState, str]] = {
 }
 
 WHY_NOT: Final[Mapping[tuple[QueueAction, RowState], str]] = {
-    (QueueAction.RETRY, RowState.NEW): "it was not tried yet; the next run takes it",
+    (QueueAction.RETRY, RowState.NEW): "it has no job: nothing was tried yet",
     (QueueAction.RETRY, RowState.WAITING): "it waits already; the next run takes it",
     (QueueAction.RUN, RowState.RUNNING): "it is being extracted already",
-    (QueueAction.HOLD, RowState.NEW): "it has no job yet; exclude it instead",
+    (QueueAction.HOLD, RowState.NEW): "it has no job; exclude it instead",
     (QueueAction.HOLD, RowState.RUNNING): "it is being extracted; cancel it first",
     (QueueAction.HOLD, RowState.HELD): "it is held already",
     (QueueAction.FORGET, RowState.NEW): "nothing of it is stored",

@@ -140,7 +140,7 @@ def _rollouts(report: ScanReport | None, judged: _Judged, *, tried: bool) -> Ite
     yield Link("Rollouts", True, f"{found} were found{beside}")
     text = f"{judged.taken} can be taken, {judged.done} were extracted before"
     if judged.left_out:
-        text += f", {judged.left_out} are left out: {judged.commonest}"
+        text += f", {judged.left_out} left out: {judged.commonest}"
     holds = bool(judged.taken or judged.done or tried)
     yield Link("Rules", holds, text, "" if holds else "the settings of these rules can be changed")
 
@@ -171,7 +171,10 @@ def _judge(report: ScanReport | None) -> _Judged:
             done += 1
         else:
             taken += 1
-    shown = [f"{count} × {rule} ({examples[rule]})" for rule, count in rules.most_common(COMMONEST)]
+    shown = [
+        f"{count} × {rule} ({'e.g. ' if count > 1 else ''}{examples[rule]})"
+        for rule, count in rules.most_common(COMMONEST)
+    ]
     return _Judged(taken, done, rules.total(), "; ".join(shown) + ("; and others" if len(rules) > COMMONEST else ""))
 
 

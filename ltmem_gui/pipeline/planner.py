@@ -84,7 +84,7 @@ async def plan_chosen(
     extractor = adapters.extractor(request.provider, request.settings)
     mark = extractor.mark
     if chosen.split and not isinstance(extractor, SplittingExtractor):
-        raise UsageError(f"{mark.label or mark.name} reads a rollout whole", "split with a model on a server")
+        raise UsageError(f"the provider {mark.name} reads a rollout whole", "split with a model on a server")
     if mark.host:
         _refuse_below_limit(request, report.rollouts, adapters.clock())
     jobs, unfit = await _plan_jobs(adapters, request, chosen, mark, cancel, listen)

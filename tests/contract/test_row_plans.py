@@ -122,7 +122,7 @@ def test_retry_ends_the_back_off_and_says_why_not_of_the_others(bench: Bench) ->
     )
     assert {skip.id: skip.reasons for skip in plan.skipped} == {
         DONE: ("it is done, with nothing new since",),
-        "unknown": ("it was not tried yet; the next run takes it",),
+        "unknown": ("it has no job: nothing was tried yet",),
     }
     receipt = applied(bench, plan)
     assert (receipt.operation, receipt.counts, receipt.files) == ("queue", {"changed": 1}, ())
@@ -509,13 +509,15 @@ def test_plan_show_and_apply_on_the_command_line(bench: Bench) -> None:
     code, _, said = shell("apply", "--plan", "-", "--digest", digest, stdin=text)
     assert (code, "applied already" in said) == (4, True)
     assert shell("plan", "release", DONE)[0] == 3
+    assert "consolidation" in shell("jobs")[1]
+    assert "it waits already" in shell("plan", "retry", "consolidation")[1]
     assert shell("plan", "hold")[0] == 2
 
 
 def test_leaving_out_on_the_command_line(bench: Bench) -> None:
     shell = Shell(bench)
     code, text, _ = shell("plan", "exclude", DONE)
-    assert (code, f"leave {DONE} out of the memory" in text) == (0, True)
+    assert (code, f"leave out of the memory {DONE}" in text) == (0, True)
 
 
 def test_the_inbox_on_the_command_line(bench: Bench) -> None:
