@@ -24,6 +24,21 @@ from ltmem_gui.pipeline.sessions import open_store
 ARTIFACT: Final = "MEMORY.md"
 COMMONEST: Final = 3
 _EMPTIED: Final = {"clear": "cleared", "undo": "taken back"}
+_RULES: Final[Mapping[str, str]] = {
+    "root_session": "no session of a person",
+    "own_run": "a memory run",
+    "interactive": "not interactive",
+    "memory_root": "about the memory folder",
+    "data_folder": "about the data folder",
+    "memory_mode": "memory switched off",
+    "archived": "archived",
+    "ephemeral": "ephemeral",
+    "empty": "nothing typed",
+    "current": "the current session",
+    "age": "too old",
+    "idle": "still fresh",
+    "excluded": "left out by you",
+}
 _GROUPS: Final[Mapping[str, tuple[str, str]]] = {
     "rate_limit": ("the provider's rate limit", "wait; the next run after the delay takes them"),
     "quota": ("the provider's quota is used up", "look at your account, or use the built-in provider"),
@@ -172,7 +187,7 @@ def _judge(report: ScanReport | None) -> _Judged:
         else:
             taken += 1
     shown = [
-        f"{count} × {rule} ({'e.g. ' if count > 1 else ''}{examples[rule]})"
+        f"{count} × {_RULES.get(rule, rule)} ({'e.g. ' if count > 1 else ''}{examples[rule]})"
         for rule, count in rules.most_common(COMMONEST)
     ]
     return _Judged(taken, done, rules.total(), "; ".join(shown) + ("; and others" if len(rules) > COMMONEST else ""))

@@ -88,8 +88,8 @@ def test_rules_that_leave_everything_out_are_named_commonest_first(bench: Bench)
     write_codex(bench.sessions, [("user", "x")], number=9, at=NOW - 60)
     lines = told(bench, settings=Settings())
     assert "0 can be taken" in lines[0]
-    assert "4 left out: 3 × age (e.g. too old" in lines[0]
-    assert "1 × idle (not" in lines[0]
+    assert "4 left out: 3 × too old (e.g. too old" in lines[0]
+    assert "1 × still fresh (not idle" in lines[0]
 
 
 def test_more_than_three_rules_are_summed_up(bench: Bench) -> None:
