@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar, cast
 from urllib.parse import urlsplit
 
 from ltmem_gui import assets
+from ltmem_gui.domain.errors import UsageError
 from ltmem_gui.domain.providers import BUILTIN, LOCAL, provider_of
 from ltmem_gui.workspace.veto import Veto
 
@@ -229,6 +230,10 @@ class Composition:
 
     def agent_model(self, provider: str, settings: Settings) -> AgentModel:
         """Return the model of the consolidation agent. Raises `UsageError` for an unknown or incomplete provider."""
+        if provider == LOCAL:
+            raise UsageError(
+                "a model file read by the program cannot consolidate", "use the built-in rules, or a model on a server"
+            )
         from ltmem_gui.llm.agent_model import OpenAIAgentModel
 
         named = provider_of(provider, settings, settings.consolidation_model)

@@ -131,14 +131,13 @@ class AgentRun:
             return ()
 
         def work() -> list[tuple[AgentAction, str]]:
-            return [self._toolbox.call(call) for call in reply.calls[:MAX_CALLS_PER_STEP]]
+            taken, rest = reply.calls[:MAX_CALLS_PER_STEP], reply.calls[MAX_CALLS_PER_STEP:]
+            return [*map(self._toolbox.call, taken), *map(self._toolbox.too_many, rest)]
 
         done = await self._offload.thread(work)
         self._messages += [
-            AgentMessage("tool", text, call_id=call.id) for call, (_, text) in zip(reply.calls, done, strict=False)
+            AgentMessage("tool", text, call_id=call.id) for call, (_, text) in zip(reply.calls, done, strict=True)
         ]
-        too_many = f'{{"error": "not carried out: more than {MAX_CALLS_PER_STEP} calls in one step"}}'
-        self._messages += [AgentMessage("tool", too_many, call_id=c.id) for c in reply.calls[MAX_CALLS_PER_STEP:]]
         return tuple(action for action, _ in done)
 
     def _save_room(self) -> None:

@@ -177,6 +177,13 @@ class Toolbox:
             self.refusals[kind] += 1
         return self._action(call, path, outcome, text), json.dumps({outcome.value: text}, ensure_ascii=False)
 
+    def too_many(self, call: AgentCall) -> tuple[AgentAction, str]:
+        """Answer a call that is one too many for its step; it is refused and counted."""
+        self.refusals["too many calls"] += 1
+        text = "not carried out: too many calls in one step"
+        answer = json.dumps({ToolOutcome.REFUSED.value: text})
+        return self._action(call, "", ToolOutcome.REFUSED, text), answer
+
     def _action(self, call: AgentCall, path: str, outcome: ToolOutcome, detail: str) -> AgentAction:
         return AgentAction(one_line(call.name, 40), one_line(path, 200), outcome, one_line(detail, 200))
 

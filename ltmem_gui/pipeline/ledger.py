@@ -10,6 +10,7 @@ from ltmem_gui.domain.effects import PruneOutputs, StoreOutputs
 from ltmem_gui.domain.errors import AlreadyApplied, LockBusy
 from ltmem_gui.domain.jobs import Claim
 from ltmem_gui.domain.metrics import phase2_metrics
+from ltmem_gui.domain.naming import utc
 from ltmem_gui.domain.plan import Plan, SelectedRow
 from ltmem_gui.domain.refusals import RefusedHunk
 from ltmem_gui.pipeline.beside_codex import require_no_other
@@ -45,6 +46,8 @@ class StoreLedger:
             result = store.claim_global(self._adapters.owner, now=self._adapters.clock(), ignore_cooldown=True)
         if result.claim is None:
             holder = f", held by {result.held_by}" if result.held_by else ""
+            if result.until is not None:
+                holder += f", until {utc(result.until):%Y-%m-%d %H:%M:%S} UTC"
             raise LockBusy(
                 f"the global lock: {result.outcome.value}{holder}", "wait, then apply again", str(self._home)
             )

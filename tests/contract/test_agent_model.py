@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ltmem_gui.domain.agent import AgentBrief, AgentCall, AgentMessage, AgentReply
-from ltmem_gui.domain.errors import ProviderError
+from ltmem_gui.domain.errors import ProviderError, UsageError
 from ltmem_gui.domain.extraction import SELF_QUESTION
 from ltmem_gui.domain.providers import ProviderSettings
+from ltmem_gui.domain.settings import Settings
 from ltmem_gui.llm.agent_model import OpenAIAgentModel
 from ltmem_gui.llm.prompts import Prompts
 from ltmem_gui.pipeline.agent_tools import tool_specs
 from tests.helpers.agents import Script, agent_server, do
+from tests.helpers.bench import Bench
 from tests.helpers.model_server import ModelServer, ToolCall
 
 BRIEF = AgentBrief("INCREMENTAL", "phase2_workspace_diff.md", ("A raw_memories.md",), max_steps=50)
@@ -139,3 +142,8 @@ def test_what_others_wrote_is_fenced_and_visible() -> None:
     assert "nothing; look whether" in plain
     many = AgentBrief("INIT", "d.md", tuple(f"A {n}.md" for n in range(1_000)))
     assert "the first 400; 600 more are in the diff file" in Prompts().consolidation_input(many)
+
+
+def test_a_model_file_cannot_consolidate(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot consolidate"):
+        Bench(tmp_path).agent_model("local", Settings(extract_model="/m.gguf"))
