@@ -142,7 +142,7 @@ class _Run:
             self.counts["credited"] += await self._call(self._call.store.credit_usage, effect.credits, now=now)
         for effect in self._plan.effects_of(UpdateJobs):
             if effect.jobs:
-                await change_jobs(self._adapters, self._call, effect)
+                await self._call(change_jobs, self._call.store, effect, self._adapters.clock())
         for effect in self._plan.effects_of(PruneOutputs):
             self.counts["pruned"] += await self._call(self._call.store.prune, effect.thread_ids)
 

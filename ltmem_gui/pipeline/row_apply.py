@@ -1,7 +1,8 @@
 """Carry out row plans: consume the grant, record the approval, compare and set each row, keep a receipt.
 
-No lock of the memory folder is needed, since nothing of it is touched. Where the text or the choice of memories
-changes, a consolidation that runs at the moment is waited out by the person.
+The rows and the receipt are stored in one transaction: a program that ends in between has changed nothing. No lock of
+the memory folder is needed, since nothing of it is touched. Where the text or the choice of memories changes, a
+consolidation that runs at the moment is waited out by the person.
 """
 
 from __future__ import annotations
@@ -17,20 +18,19 @@ from ltmem_gui.domain.effects import InboxDecision, JobMark, StoreInboxDecisions
 from ltmem_gui.domain.errors import (
     AlreadyApplied,
     GrantMissing,
-    InputError,
     LockBusy,
     RefusedError,
     StalePlan,
     WrongDigest,
 )
-from ltmem_gui.domain.events import Listener, RunProgressed, StepReached
+from ltmem_gui.domain.events import Listener, StepReached
 from ltmem_gui.domain.jobs import GLOBAL_KEY, GLOBAL_KIND, JobStatus
 from ltmem_gui.domain.leases import StageTwo, lease_is_live
 from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.domain.queue_actions import JOB_ACTIONS, QueueAction
 from ltmem_gui.pipeline.ports import Adapters, Store
 from ltmem_gui.pipeline.row_plans import is_row_plan
-from ltmem_gui.pipeline.sessions import StoreCall, open_store
+from ltmem_gui.pipeline.sessions import open_store
 
 CHANGED: Final = "changed"
 MOVED: Final = "not as planned any more"
@@ -55,24 +55,21 @@ async def apply_rows(adapters: Adapters, grant: ApplyGrant, *, cancel: CancelTok
     async with open_store(adapters, home, writing=True) as call:
         if await call(call.store.receipt_of, plan.digest) is not None:
             raise AlreadyApplied("this plan was applied already", "make a new plan", plan.home)
-        if decisions or plan.effects_of(StoreOutputs):
-            await _refuse_beside_consolidation(adapters, call)
+        await call(call.store.reap_global, adapters.clock())
         await call(call.store.record_approval, grant.approval)
         listen(StepReached("changing rows"))
-        counts = await _change(adapters, call, plan, decisions, listen)
-        if not counts.total() - counts[MOVED]:
-            raise StalePlan("no row is as it was when this was planned", "look at the queue again", plan.home)
-        return await call(call.store.record_receipt, _receipt(grant, counts, started, adapters.clock()))
+
+        def work() -> Receipt:
+            counts = _change(call.store, plan, decisions, adapters.clock())
+            return _receipt(grant, counts, started, adapters.clock())
+
+        return await call(call.store.record_work, work)
 
 
-async def change_jobs(adapters: Adapters, call: StoreCall, effect: UpdateJobs) -> Counter[str]:
+def change_jobs(store: Store, effect: UpdateJobs, now: int) -> Counter[str]:
     """Change the jobs an effect names, each only while it is as the person saw it."""
-    counts: Counter[str] = Counter()
     action = action_of(effect)
-    for mark in effect.jobs:
-        done = await call(_change_job, call.store, action, mark, adapters.clock())
-        counts[CHANGED if done else MOVED] += 1
-    return counts
+    return Counter(CHANGED if _change_job(store, action, mark, now) else MOVED for mark in effect.jobs)
 
 
 def _check(grant: ApplyGrant) -> None:
@@ -103,31 +100,27 @@ async def _cleaned(adapters: Adapters, plan: Plan) -> tuple[InboxDecision, ...]:
     return tuple(cleaned)
 
 
-async def _refuse_beside_consolidation(adapters: Adapters, call: StoreCall) -> None:
-    now = adapters.clock()
-    await call(call.store.reap_global, now)
-    job = await call(call.store.job, GLOBAL_KIND, GLOBAL_KEY)
+def _change(store: Store, plan: Plan, decisions: tuple[InboxDecision, ...], now: int) -> Counter[str]:
+    """Compare and set every row, inside one transaction of the store; return how many really changed."""
+    if decisions or plan.effects_of(StoreOutputs):
+        _refuse_beside_consolidation(store, now)
+    counts: Counter[str] = Counter()
+    for effect in plan.effects_of(UpdateJobs):
+        counts += change_jobs(store, effect, now)
+    for effect in plan.effects_of(StoreOutputs):
+        counts.update(CHANGED if _change_exclusion(store, change, now) else MOVED for change in effect.edited)
+    counts.update(_TAKEN[one.decision] if _decide(store, one, now) else MOVED for one in decisions)
+    if not counts.total() - counts[MOVED]:
+        raise StalePlan("no row is as it was when this was planned", "look at the queue again", plan.home)
+    return counts
+
+
+def _refuse_beside_consolidation(store: Store, now: int) -> None:
+    job = store.job(GLOBAL_KIND, GLOBAL_KEY)
     if job is None or job.status is not JobStatus.RUNNING:
         return
     if lease_is_live(job.lease_until, now, StageTwo.JOB_LEASE_SECONDS):
         raise LockBusy(f"a consolidation runs at the moment, held by {job.owner}", "wait, then confirm again")
-
-
-async def _change(
-    adapters: Adapters, call: StoreCall, plan: Plan, decisions: tuple[InboxDecision, ...], listen: Listener
-) -> Counter[str]:
-    counts: Counter[str] = Counter()
-    for effect in plan.effects_of(UpdateJobs):
-        counts += await change_jobs(adapters, call, effect)
-    for effect in plan.effects_of(StoreOutputs):
-        for change in effect.edited:
-            done = await call(_change_exclusion, call.store, change, adapters.clock())
-            counts[CHANGED if done else MOVED] += 1
-    for number, decision in enumerate(decisions, 1):
-        done = await call(_decide, call.store, decision, adapters.clock())
-        counts[_TAKEN[decision.decision] if done else MOVED] += 1
-        listen(RunProgressed(number, len(decisions)))
-    return counts
 
 
 def action_of(effect: UpdateJobs) -> QueueAction:
@@ -174,17 +167,11 @@ def _decide(store: Store, decision: InboxDecision, now: int) -> bool:
     shown = any(line.id == decision.line_id and line.text == decision.quote for line in store.inbox(now))
     if not shown:
         return False
-    try:
-        if decision.decision == "drop":
-            store.drop_inbox(decision.line_id, now=now)
-        else:
-            same = decision.decision == "take" and decision.text == decision.quote
-            store.take_inbox(decision.line_id, now=now, text=None if same else decision.text)
-    except InputError:
-        if any(line.id == decision.line_id for line in store.inbox(now)):
-            raise
-        # Somebody else decided the line a moment ago.
-        return False
+    if decision.decision == "drop":
+        store.drop_inbox(decision.line_id, now=now)
+        return True
+    same = decision.decision == "take" and decision.text == decision.quote
+    store.take_inbox(decision.line_id, now=now, text=None if same else decision.text)
     return True
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal, Protocol
@@ -150,6 +150,13 @@ class Store(Protocol):
     def record_approval(self, approval: Approval) -> None: ...
     def record_receipt(self, receipt: Receipt) -> Receipt:
         """Append a receipt that needs no other row; return it with its number."""
+        ...
+
+    def record_work(self, work: Callable[[], Receipt]) -> Receipt:
+        """Do `work` on rows of this store and append the receipt it returns, in one transaction.
+
+        What `work` raises undoes it.
+        """
         ...
 
     def receipt_of(self, plan_digest: str) -> Receipt | None: ...

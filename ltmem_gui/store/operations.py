@@ -6,6 +6,7 @@ No method changes or deletes an entry. Whoever changes one with other tools brea
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 from ltmem_gui.domain.chain import ChainBreak, ChainEntry, ChainHead, EntryType, link, verify
 from ltmem_gui.domain.consent import Approval, Receipt
@@ -27,6 +28,11 @@ class OperationLog(StorePart):
         """Append a receipt that needs no other row; return it with its number."""
         with self._db.durable_transaction():
             return append_receipt(self._db, receipt)
+
+    def record_work(self, work: Callable[[], Receipt]) -> Receipt:
+        """Do `work` on rows and append the receipt it returns, in one transaction: both are stored, or neither."""
+        with self._db.durable_transaction():
+            return append_receipt(self._db, work())
 
     def receipt_of(self, plan_digest: str) -> Receipt | None:
         """Return the newest receipt of a plan."""
