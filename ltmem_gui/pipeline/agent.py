@@ -66,6 +66,7 @@ class AgentRun:
         self._room = room_tokens
         self._tools = tool_specs()
         self._messages: list[AgentMessage] = []
+        self._weights: list[int] = []
         self._steps: list[AgentStep] = []
         self._tokens = 0
 
@@ -79,7 +80,7 @@ class AgentRun:
 
         Raises `AgentFailed` at a limit or for files that do not hold, `ProviderError` when the model is not reached.
         """
-        self._messages = list(opening)
+        self._say(*opening)
         try:
             async with asyncio.timeout(self._fence.max_seconds):
                 await self._talk(check)
@@ -101,14 +102,14 @@ class AgentRun:
             if told == CORRECTIONS:
                 raise AgentFailed(f"the agent's result does not hold: {one_line(verdict.wrong, 300)}", "try it again")
             told += 1
-            self._messages.append(AgentMessage("user", f"{_CORRECTION}{verdict.wrong}"))
+            self._say(AgentMessage("user", f"{_CORRECTION}{verdict.wrong}"))
 
     async def _step(self) -> AgentReply:
         number = len(self._steps) + 1
         if number > self._fence.max_steps:
             raise AgentFailed(f"the agent was not done after {self._fence.max_steps} steps", "try another model")
         self._save_room()
-        sent = sum(estimate_tokens(_weight(message)) for message in self._messages)
+        sent = sum(self._weights)
         if self._tokens + sent > self._fence.max_tokens:
             raise AgentFailed(
                 f"the agent used {self._tokens} tokens; the next step would pass {self._fence.max_tokens}",
@@ -118,7 +119,7 @@ class AgentRun:
         tokens_in = sent if reply.tokens_in is None else reply.tokens_in
         tokens_out = estimate_tokens(reply.text) if reply.tokens_out is None else reply.tokens_out
         self._tokens += tokens_in + tokens_out
-        self._messages.append(AgentMessage("assistant", reply.text, reply.calls))
+        self._say(AgentMessage("assistant", reply.text, reply.calls))
         actions = await self._carry_out(reply)
         step = AgentStep(number, actions, one_line(reply.text, 300), tokens_in, tokens_out)
         self._steps.append(step)
@@ -135,22 +136,24 @@ class AgentRun:
             return [*map(self._toolbox.call, taken), *map(self._toolbox.too_many, rest)]
 
         done = await self._offload.thread(work)
-        self._messages += [
-            AgentMessage("tool", text, call_id=call.id) for call, (_, text) in zip(reply.calls, done, strict=True)
-        ]
+        answers = zip(reply.calls, done, strict=True)
+        self._say(*(AgentMessage("tool", text, call_id=call.id) for call, (_, text) in answers))
         return tuple(action for action, _ in done)
 
     def _save_room(self) -> None:
         """Leave the oldest results out once the conversation outgrows the model's context."""
-        weight = sum(estimate_tokens(_weight(message)) for message in self._messages)
         results = [i for i, message in enumerate(self._messages) if message.role == "tool"]
         for index in results[:-KEPT_RESULTS]:
-            if weight <= self._room:
+            if sum(self._weights) <= self._room:
                 return
-            message = self._messages[index]
-            if len(message.text) > len(_LEFT_OUT):
-                weight -= estimate_tokens(message.text)
-                self._messages[index] = replace(message, text=_LEFT_OUT)
+            if self._weights[index] > _weight(_LEFT_OUT):
+                self._messages[index] = replace(self._messages[index], text=_LEFT_OUT)
+                self._weights[index] = _weight(_LEFT_OUT)
+
+    def _say(self, *messages: AgentMessage) -> None:
+        """Add to the conversation; each message is weighed once."""
+        self._messages += messages
+        self._weights += [_weight(m.text, *(call.arguments for call in m.calls)) for m in messages]
 
 
 _CORRECTION = (
@@ -159,6 +162,6 @@ _CORRECTION = (
 )
 
 
-def _weight(message: AgentMessage) -> str:
-    """Return everything of a message that costs tokens."""
-    return message.text + "".join(call.arguments for call in message.calls)
+def _weight(*texts: str) -> int:
+    """Return the tokens that texts cost, estimated."""
+    return sum(map(estimate_tokens, texts))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -88,29 +88,43 @@ async def run_consolidation(
     if not await adapters.offload.thread(home.is_dir):
         raise StalePlan("the data folder is gone", "make a new plan", plan.home)
     ledger = StoreLedger(adapters, home, grant)
-    claim = await adapters.offload.store(ledger.claim, plan)
+    claim = await _claim(adapters, ledger, plan)
     store = adapters.offload.store
     try:
         return await _supervised(_Run(adapters, grant, ledger, claim, cancel, listen), cancel, heartbeat_seconds)
     except LeaseLost:
         raise
     except (Cancelled, asyncio.CancelledError, RefusedError):
-        await asyncio.shield(store(ledger.release, claim))
+        await asyncio.shield(store(_end, ledger.release, claim))
         raise
     except KnownError as error:
-        await asyncio.shield(store(_fail, ledger, claim, str(error)))
+        await asyncio.shield(store(_end, ledger.fail, claim, str(error)))
         raise
     except BaseException as error:
-        await asyncio.shield(store(_fail, ledger, claim, f"internal error: {type(error).__name__}"))
+        await asyncio.shield(store(_end, ledger.fail, claim, f"internal error: {type(error).__name__}"))
         raise
 
 
-def _fail(ledger: StoreLedger, claim: Claim, reason: str) -> None:
-    """Record a failure; a lease that was lost meanwhile has an owner who records instead."""
+async def _claim(adapters: Adapters, ledger: StoreLedger, plan: Plan) -> Claim:
+    """Take the lease; one that is won while the caller is cancelled is given back."""
+    claiming = asyncio.ensure_future(adapters.offload.store(ledger.claim, plan))
     try:
-        ledger.fail(claim, reason)
+        return await asyncio.shield(claiming)
+    except asyncio.CancelledError:
+        (won,) = await asyncio.gather(claiming, return_exceptions=True)
+        if isinstance(won, Claim):
+            await adapters.offload.store(_end, ledger.release, won)
+        raise
+
+
+def _end(how: Callable[..., None], *arguments: object) -> None:
+    """End the lease; what is told is why the run failed, not that its end could not be recorded."""
+    try:
+        how(*arguments)
     except LeaseLost as error:
-        _log.info("the failure was not recorded: %s", error.what)
+        _log.info("the end of the run is its new owner's to record: %s", error.what)
+    except (KnownError, OSError) as error:
+        _log.warning("the end of the run could not be recorded: %s", error)
 
 
 async def _supervised(run: _Run, cancel: CancelToken, heartbeat_seconds: float) -> Applied:

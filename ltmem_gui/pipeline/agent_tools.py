@@ -148,6 +148,8 @@ class Toolbox:
     def __init__(self, folder: StagedFolder) -> None:
         self._folder = folder
         self.refusals: Counter[str] = Counter()
+        # A large file is read part by part: it is cut into lines once while it stays the same.
+        self._cut: tuple[bytes, list[str]] = (b"", [])
         self._tools: dict[str, Callable[[Any], dict[str, Any]]] = {
             "list": self._list,
             "read": self._read,
@@ -303,13 +305,13 @@ class Toolbox:
             raise _Refused(ToolOutcome.REFUSED, "read-only", text)
 
     def _text(self, path: str) -> str:
-        try:
-            return self._folder.read(path).decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise _Refused(ToolOutcome.ERROR, "", "not UTF-8 text") from error
+        return _decoded(self._folder.read(path))
 
     def _lines(self, path: str) -> list[str]:
-        return _split(self._text(path))
+        data = self._folder.read(path)
+        if data != self._cut[0]:
+            self._cut = (data, _split(_decoded(data)))
+        return self._cut[1]
 
     def _text_lines(self, path: str) -> list[str]:
         try:
@@ -332,6 +334,13 @@ class Toolbox:
                 yield from self._below(prefix + name)
             else:
                 yield prefix + name
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _Refused(ToolOutcome.ERROR, "", "not UTF-8 text") from error
 
 
 def _split(text: str) -> list[str]:

@@ -440,6 +440,46 @@ def test_a_plan_for_another_host_is_not_carried_out(bench: Bench) -> None:
     assert job_of(bench).last_outcome == "released"
 
 
+def test_a_lease_won_while_the_caller_is_cancelled_is_given_back(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow:
+        """Claim on a thread that takes a while."""
+
+        async def store(self, function: Any, *args: Any) -> Any:
+            await asyncio.sleep(0.1 if getattr(function, "__name__", "") == "claim" else 0)
+            return function(*args)
+
+        cpu = store
+        thread = store
+
+    async def run() -> None:
+        grant = await bench.grant(plan)
+        monkeypatch.setattr(bench, "inline", Slow())
+        work = asyncio.ensure_future(_carry_out(bench, grant))
+        await asyncio.sleep(0.05)
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+
+    with agent_server() as server:
+        plan = plan_with(bench, server)
+        asyncio.run(run())
+        assert server.requests == []
+    assert (job_of(bench).status, job_of(bench).last_outcome) == ("pending", "released")
+
+
+@pytest.mark.log_expected
+def test_an_end_that_cannot_be_recorded_does_not_hide_why(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with agent_server() as server:
+        plan = plan_with(bench, server)
+        server.plan("500")
+        monkeypatch.setattr("ltmem_gui.pipeline.ledger.StoreLedger.fail", full)
+        with pytest.raises(ProviderError, match="500"):
+            run_with(bench, plan)
+
+
 def test_a_bug_is_recorded_and_raised(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise ZeroDivisionError
