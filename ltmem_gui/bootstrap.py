@@ -225,7 +225,7 @@ class Composition:
         named = provider_of(provider, settings, settings.extract_model)
         return self._once(
             f"extractor {named}",
-            lambda: FencedSplitter(OpenAIExtractor(named, on_thread=self.offload.thread), self._veto),
+            lambda: FencedExtractor(OpenAIExtractor(named, on_thread=self.offload.thread), self._veto),
         )
 
     def agent_model(self, provider: str, settings: Settings) -> AgentModel:
@@ -302,7 +302,7 @@ class Composition:
 class FencedExtractor:
     """Open the way to the provider's host, and to the proxies the person set, for the time of one request."""
 
-    def __init__(self, inner: Extractor, veto: Veto) -> None:
+    def __init__(self, inner: SplittingExtractor, veto: Veto) -> None:
         self._inner = inner
         self._veto = veto
 
@@ -316,22 +316,14 @@ class FencedExtractor:
         with _way_to(self.mark.host, self._veto):
             return await self._inner.extract(request)
 
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._inner.close()
-
-
-class FencedSplitter(FencedExtractor):
-    """The same for a provider that can extract a rollout in parts."""
-
-    def __init__(self, inner: SplittingExtractor, veto: Veto) -> None:
-        super().__init__(inner, veto)
-        self._splitter = inner
-
     async def extract_split(self, request: ExtractionInput, part_tokens: int) -> ExtractionReply:
         """Ask the provider for each part, and to merge them."""
         with _way_to(self.mark.host, self._veto):
-            return await self._splitter.extract_split(request, part_tokens)
+            return await self._inner.extract_split(request, part_tokens)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._inner.close()
 
 
 class FencedAgentModel:

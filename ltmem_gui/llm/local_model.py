@@ -78,11 +78,19 @@ class LocalExtractor:
 
     async def extract(self, request: ExtractionInput) -> ExtractionReply:
         """Answer for one rollout. Raises `ProviderError`, and `UsageError` for a file that cannot be used."""
+        return await (await self._running()).extract(request)
+
+    async def extract_split(self, request: ExtractionInput, part_tokens: int) -> ExtractionReply:
+        """Extract in parts, and merge them. Raises what `extract` raises."""
+        return await (await self._running()).extract_split(request, part_tokens)
+
+    async def _running(self) -> OpenAIExtractor:
+        """Return the connection to the child; it is started when it is first needed."""
         async with self._starting:
             if self._inner is None:
                 url, key = await self._on_thread(self._start)
                 self._inner = OpenAIExtractor(self._settings(url), on_thread=self._on_thread, key=key)
-        return await self._inner.extract(request)
+            return self._inner
 
     async def close(self) -> None:
         """End the child and the connections to it."""

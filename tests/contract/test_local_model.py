@@ -79,6 +79,20 @@ def test_a_file_is_served_by_a_child_that_ends_with_the_extractor(tmp_path: Path
     assert [child.returncode for child in started] == [0]
 
 
+def test_a_file_takes_a_long_rollout_in_parts(tmp_path: Path, children) -> None:
+    spawn, started = children
+    extractor = LocalExtractor(model_file(tmp_path), spawn=spawn)
+    long = request_of(items_of_turns([["user", f"Always use pnpm here, rule {n}. " * 60] for n in range(6)]))
+
+    async def work() -> str:
+        reply = await extractor.extract_split(long, 600)
+        await extractor.close()
+        return reply.text
+
+    decode_reply(asyncio.run(work()))
+    assert len(started) == 1
+
+
 def test_a_file_that_does_not_load_is_named_and_leaves_no_child(tmp_path: Path, children) -> None:
     spawn, started = children
     extractor = LocalExtractor(model_file(tmp_path, "broken.gguf"), spawn=spawn)
