@@ -17,6 +17,7 @@ from ltmem_gui.domain.queue_actions import (
     RowFacts,
     RowState,
     budget_of,
+    refusals,
     row_state,
     sort_rows,
     why_not,
@@ -110,6 +111,25 @@ def test_rows_are_sorted_in_the_order_given() -> None:
     assert [row.thread_id for row in found.eligible] == [str(list(RowState).index(RowState.HELD))]
     assert len(found.others) == len(RowState) - 1
     assert {reason for _, reason in found.others} == {"it is not held"}
+
+
+def test_an_action_is_offered_when_it_is_for_one_row_of_many() -> None:
+    failed, done = (RowFacts(state, EXAMPLES[state]) for state in (RowState.FAILED, RowState.DONE))
+    offered = refusals([done, failed, done], NOW)
+    assert offered[QueueAction.RETRY] == offered[QueueAction.HOLD] == ""
+    assert offered[QueueAction.RELEASE] == "it is not held"
+    assert offered[QueueAction.LIFT] == "it is not left out"
+    assert refusals([done, RowFacts("x", None, excluded="private")], NOW)[QueueAction.LIFT] == ""
+    assert set(refusals([], NOW).values()) == {"no row is selected"}
+
+
+@pytest.mark.parametrize(("one", "other"), list(product(RowState, RowState)))
+def test_what_is_offered_for_many_agrees_with_each(one: RowState, other: RowState) -> None:
+    rows = [RowFacts("a", EXAMPLES[one]), RowFacts("b", EXAMPLES[other], excluded="private")]
+    offered = refusals(rows, NOW)
+    for action in QueueAction:
+        found = sort_rows(action, rows, NOW)
+        assert offered[action] == ("" if found.eligible else found.others[0][1])
 
 
 def test_budgets_double_and_halve() -> None:
