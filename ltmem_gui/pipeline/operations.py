@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ltmem_gui.domain.cancel import CancelToken
@@ -112,6 +112,11 @@ class Operations:
         if action is QueueAction.FORGET and len(thread_ids) == 1:
             return await maintenance.plan_forget(self._adapters, request, thread_ids[0], cancel=cancel, listen=listen)
         raise UsageError(f"{action.value} cannot be planned for {len(thread_ids)} rows", "choose one row")
+
+    async def excluded(self, home: Path) -> Mapping[str, str]:
+        """Return thread → reason of what is left out of the memory until lifted."""
+        async with open_store(self._adapters, home, writing=False) as call:
+            return await call(call.store.excluded)
 
     async def inbox(self, home: Path) -> tuple[InboxLine, ...]:
         """Return the inbox lines that wait, best first."""

@@ -160,8 +160,7 @@ def test_a_plan_of_which_nothing_is_left_is_stale_and_leaves_no_receipt(bench: B
 def test_leaving_out_and_taking_in_change_the_next_consolidation_alone(bench: Bench) -> None:
     applied(bench, planned(bench, QueueAction.EXCLUDE, DONE))
     assert not bench.memory.exists()
-    with bench.stores.reading(bench.home) as store:
-        assert dict(store.excluded()) == {DONE: "left out on a person's wish"}
+    assert asyncio.run(Operations(bench).excluded(bench.home)) == {DONE: "left out on a person's wish"}
     again = planned(bench, QueueAction.EXCLUDE, DONE)
     assert again.state is PlanState.EMPTY
     assert "left out already" in again.skipped[0].reasons[0]
