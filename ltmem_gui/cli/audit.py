@@ -37,6 +37,9 @@ def add_audit(kinds: Subparsers) -> None:
         parser.add_argument("--by", choices=STRATA, help="what a stratified sample is divided by")
         parser.add_argument("--rater", help="count this person's verdicts only")
     show.add_argument("--usage", action="store_true", help="how often each session was cited, and why it is kept")
+    show.add_argument(
+        "--differences", action="store_true", help="what raters judge differently, and how it was settled"
+    )
     show.set_defaults(run=_run_show)
     export.add_argument("--format", choices=tuple(FORMATS), required=True)
     export.add_argument("--out", type=Path, metavar="FILE", help="a new file (default: standard output)")
@@ -53,10 +56,20 @@ def _run_show(args: argparse.Namespace, context: Context) -> int:
         context.say(line)
     for claim in report.claims:
         context.say(f"{claim.file}:{claim.line}: {claim.state}: {one_line(claim.text, 200)}")
+    if args.differences:
+        _say_differences(report, context)
     if args.usage:
         for thread, words in sorted(audit.kept.items()):
             context.say(f"session {one_line(thread)}: {words}")
     return int(ExitCode.DONE)
+
+
+def _say_differences(report: AuditReport, context: Context) -> None:
+    for item in report.items:
+        fresh = [verdict for verdict in item.verdicts if not verdict.stale]
+        if len({verdict.verdict for verdict in fresh if not verdict.final}) > 1:
+            said = "; ".join(f"{v.rater}: {v.verdict}{' (settles it)' if v.final else ''}" for v in fresh)
+            context.say(f"{item.file}:{item.line}: {one_line(item.claim)}: {one_line(said, 400)}")
 
 
 def _run_export(args: argparse.Namespace, context: Context) -> int:

@@ -222,3 +222,10 @@ def undo_record(record: VerdictRecord, *, frame: str, at: int) -> VerdictRecord:
     """Return the record that takes a verdict back; the rater's one before it counts again."""
     word = UNDO_FINAL if record.verdict.startswith(FINAL_PREFIX) else UNDO
     return VerdictRecord(at, record.rater, frame, record.item, word, "", record.binding, record.thread_ids)
+
+
+def permalink(entry: CitationEntry, baseline: str | None) -> str:
+    """Return `path@commit#L10-15`; without a baseline there is no commit to name."""
+    at = f"@{baseline}" if baseline else ""
+    lines = f"L{entry.start}" if entry.start == entry.end else f"L{entry.start}-{entry.end}"
+    return f"{entry.path}{at}#{lines}"

@@ -12,18 +12,27 @@ from ltmem_gui.domain.verdicts import VerdictRecord
 
 
 class AuditQueue:
-    """Walk through the items of one frame as one rater.
+    """Walk through the items of one frame as one rater; with `final` as the one who settles what others differ in.
 
     What is pending comes first, in reading order; a skipped item comes again at the end. `show` limits what is walked
     through (a filter) without changing progress.
     """
 
-    def __init__(self, items: Sequence[AuditItem], records: Iterable[VerdictRecord], *, rater: str, frame: str) -> None:
+    def __init__(
+        self,
+        items: Sequence[AuditItem],
+        records: Iterable[VerdictRecord],
+        *,
+        rater: str,
+        frame: str,
+        final: bool = False,
+    ) -> None:
         self._items = tuple(items)
         self._place = {item.key: place for place, item in enumerate(self._items)}
         self._records = list(records)
         self._rater = rater
         self._frame = frame
+        self._final = final
         self._verdicts = Verdicts(self._records, self._place)
         self._done = {item.key for item in self._items if self._has_fresh(item)}
         self._skipped: list[str] = []
@@ -60,7 +69,12 @@ class AuditQueue:
         return f"{done} of {total} judged" + (f", {len(self._skipped)} skipped" if self._skipped else "")
 
     def others(self, item: AuditItem, *, blind: bool) -> tuple[Standing, ...]:
-        """Return what other raters said; a blind rater sees nothing of it before the own verdict."""
+        """Return what other raters said; a blind rater sees nothing of it before the own verdict.
+
+        Who settles differences sees them all.
+        """
+        if self._final:
+            return self._verdicts.all_of(item)
         if blind and item.key not in self._done:
             return ()
         return tuple(found for found in self._verdicts.all_of(item) if found.record.rater != self._rater)
@@ -77,7 +91,9 @@ class AuditQueue:
         item = self.current
         if item is None:
             return None
-        record = verdict_record(item, support, rater=self._rater, frame=self._frame, at=at, note=note)
+        record = verdict_record(
+            item, support, rater=self._rater, frame=self._frame, at=at, note=note, final=self._final
+        )
         self._take(item, record)
         self._judged.append((item, record))
         self._skipped = [key for key in self._skipped if key != item.key]
@@ -121,6 +137,10 @@ class AuditQueue:
         behind = [key for key in fresh if self._place[key] > place]
         self._at = (behind or fresh or waiting or [None])[0]
 
+    def standing(self, item: AuditItem) -> Standing | None:
+        """Return this rater's verdict of an item, or the adjudication where differences are settled."""
+        return self._verdicts.final(item) if self._final else self._verdicts.of(item, self._rater)
+
     def _has_fresh(self, item: AuditItem) -> bool:
-        standing = self._verdicts.of(item, self._rater)
+        standing = self.standing(item)
         return standing is not None and not standing.is_stale

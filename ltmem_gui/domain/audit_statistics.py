@@ -176,6 +176,17 @@ def differences(items: Iterable[AuditItem], verdicts: Verdicts, first: str, seco
     )
 
 
+def unsettled(items: Iterable[AuditItem], verdicts: Verdicts) -> tuple[AuditItem, ...]:
+    """Return the items that any two raters judge differently and nobody has settled, in their order."""
+
+    def differs(item: AuditItem) -> bool:
+        final = verdicts.final(item)
+        fresh = {standing.support for standing in verdicts.all_of(item) if not standing.is_stale}
+        return len(fresh) > 1 and (final is None or final.is_stale)
+
+    return tuple(item for item in items if differs(item))
+
+
 def _pairs(
     items: Iterable[AuditItem], verdicts: Verdicts, first: str, second: str
 ) -> Iterable[tuple[AuditItem, Standing, Standing]]:

@@ -13,12 +13,14 @@ from ltmem_gui.domain.audit import (
     Claim,
     Support,
     Verdicts,
+    permalink,
     support_of,
     text_hash,
     undo_record,
     verdict_record,
 )
 from ltmem_gui.domain.audit_queue import AuditQueue
+from ltmem_gui.domain.citations import CitationEntry
 from ltmem_gui.domain.verdicts import VerdictRecord
 from tests.helpers.audits import item, items, said
 
@@ -230,3 +232,27 @@ def test_whatever_is_pressed_the_records_tell_the_whole_story(keys: list[str]) -
     again = queue(4, tuple(records))
     assert again.progress == walk.progress
     assert {found.key for found in again.pending} == {found.key for found in walk.pending}
+
+
+def test_differences_are_settled_by_a_third_record() -> None:
+    one, two = items(2)
+    records = (said(one, Support.SUPPORTS), said(one, Support.PARTLY, "bob"))
+    walk = AuditQueue([one, two], records, rater="judge", frame="f", final=True)
+    assert len(walk.others(one, blind=True)) == 2
+    record = walk.judge(Support.PARTLY, at=5, note="half")
+    assert record is not None
+    assert record.verdict == "final: partly"
+    assert walk.progress == (1, 2)
+    standing = walk.standing(one)
+    assert standing is not None
+    assert standing.is_final
+    undone = walk.undo(at=6)
+    assert undone is not None
+    assert undone.verdict == "final: undo"
+    assert walk.standing(one) is None
+    assert len(walk.verdicts.all_of(one)) == 2
+
+
+def test_a_permalink_names_lines_at_a_commit() -> None:
+    assert permalink(CitationEntry("a/b.md", 10, 15), "3f9c") == "a/b.md@3f9c#L10-15"
+    assert permalink(CitationEntry("a.md", 3, 3), None) == "a.md#L3"

@@ -129,6 +129,16 @@ def test_verdicts_of_a_report_become_a_plan(folder: Folder, tmp_path: Path) -> N
     assert run(argv, surfaces, io.StringIO(), applied, applied) == 0, applied.getvalue()
     code, out, _ = folder.call("show")
     assert "Judged: 1 of 5" in out
+    second = {**line, "rater": "bob", "verdict": "supports", "binding": record.binding}
+    report.write_text(text + json.dumps(second) + "\n")
+    _, out, _ = folder.call("import", str(report), "--json")
+    saved.write_text(out)
+    argv[-1] = json.loads(out)["digest"]
+    assert run(argv, surfaces, io.StringIO(), applied, applied) == 0, applied.getvalue()
+    _, out, _ = folder.call("show", "--differences")
+    assert "use pnpm, never npm: ann: partly; bob: supports" in out
+    assert "κ = 0.00" in out
+    report.write_text(text + json.dumps(line | {"note": "half", "binding": record.binding}) + "\n")
     assert folder.call("import", str(report))[0] == 3
     saying = folder.call("export", "--format", "md")[1]
     assert "**partly** — ann" in saying

@@ -18,6 +18,7 @@ from ltmem_gui.domain.audit_statistics import (
     differences,
     share,
     standing_of,
+    unsettled,
 )
 from ltmem_gui.domain.errors import UsageError
 from tests.helpers.audits import item, items, said
@@ -213,3 +214,16 @@ def test_differences_are_listed_with_their_adjudication_and_stale_ones_are_not()
     assert (found.item, found.first.support, found.second.support) == (one, YES, NO)
     assert found.final is not None
     assert found.final.support is PART
+
+
+def test_what_is_not_settled_is_listed() -> None:
+    one, two, three = items(3)
+    records = [
+        said(one, YES), said(one, NO, "bob"),
+        said(two, YES), said(two, YES, "bob"),
+        said(three, YES), said(three, NO, "bob"), said(three, PART, "judge", final=True),
+    ]  # fmt: skip
+    assert unsettled([one, two, three], Verdicts(records)) == (one,)
+    changed = replace(three, claim="changed since")
+    again = [*records, said(changed, YES), said(changed, NO, "bob")]
+    assert unsettled([changed], Verdicts(again)) == (changed,)
