@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         ApplyRecovery,
         Consolidator,
         Extractor,
-        ForeignLease,
+        ForeignMemories,
         MemoryObject,
         MemoryValidator,
         Redactor,
@@ -247,11 +247,11 @@ class Composition:
 
         return staged_copy(files, max_bytes=max_bytes, max_files=max_files)
 
-    def foreign_lease(self, root: Path) -> ForeignLease | None:
-        """Return the consolidation that Codex runs on this folder at the moment."""
-        from ltmem_gui.sources.codex_memories import running_consolidation
+    def foreign_memories(self, root: Path) -> ForeignMemories | None:
+        """Return what Codex keeps for this folder, None where it is not Codex's."""
+        from ltmem_gui.sources.codex_memories import memories_beside
 
-        return running_consolidation(root, self.clock())
+        return memories_beside(root, self.clock())
 
     def memory_objects(self, root: Path) -> Iterable[MemoryObject]:
         """Read everything git keeps below a memory root."""

@@ -24,7 +24,7 @@ from ltmem_gui.domain.providers import BUILTIN
 from ltmem_gui.domain.refusals import RefusedHunk
 from ltmem_gui.domain.selection import select
 from ltmem_gui.domain.watermark import advance
-from ltmem_gui.pipeline.beside_codex import require_no_other, strangers
+from ltmem_gui.pipeline.beside_codex import differing, require_no_other, strangers
 from ltmem_gui.pipeline.extensions import foreign_notes, has_extensions, with_seed
 from ltmem_gui.pipeline.folder_changes import file_changes, folder_effects
 from ltmem_gui.pipeline.input_review import review_inputs
@@ -142,7 +142,7 @@ async def stage(adapters: Adapters, request: Request, listen: Listener) -> Stage
         raise UsageError("no memory folder was named", "give --memory-root DIR")
     listen(StepReached("reading", str(request.memory_root)))
     snapshot = await adapters.offload.store(adapters.workspace.read, request.memory_root)
-    await adapters.offload.store(require_no_other, adapters, request.memory_root)
+    foreign = await adapters.offload.store(require_no_other, adapters, request.memory_root)
     async with open_store(adapters, request.home, writing=False) as call:
         outputs = await call(call.store.outputs)
         excluded = dict(await call(call.store.excluded))
@@ -180,7 +180,11 @@ async def stage(adapters: Adapters, request: Request, listen: Listener) -> Stage
         skipped=_skipped(outputs, rows, reviewed.left_out),
         row_effects=reviewed.effects,
         refused=refused,
-        notices=(*notices, *strangers(snapshot, {*(o.thread_id for o in outputs), *(job.job_key for job in jobs)})),
+        notices=(
+            *notices,
+            *differing(foreign, rows),
+            *strangers(snapshot, {*(o.thread_id for o in outputs), *(job.job_key for job in jobs)}),
+        ),
     )
 
 

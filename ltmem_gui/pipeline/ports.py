@@ -31,8 +31,10 @@ from ltmem_gui.domain.rollouts import (
 from ltmem_gui.domain.secrets import Redaction, SecretFinding
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.domain.usage import CitedUse
+from ltmem_gui.pipeline.agent_ports import AgentAdapters as AgentAdapters
 from ltmem_gui.pipeline.agent_ports import AgentModel as AgentModel
 from ltmem_gui.pipeline.agent_ports import ForeignLease as ForeignLease
+from ltmem_gui.pipeline.agent_ports import ForeignMemories as ForeignMemories
 from ltmem_gui.pipeline.agent_ports import StagedFolder as StagedFolder
 from ltmem_gui.pipeline.storage import Store as Store
 from ltmem_gui.pipeline.storage import StoreOpener as StoreOpener
@@ -419,7 +421,7 @@ class UndoSource(Protocol):
         ...
 
 
-class Adapters(Protocol):
+class Adapters(AgentAdapters, Protocol):
     """Everything a use case may ask for; each is built when it is first asked for."""
 
     @property
@@ -471,20 +473,6 @@ class Adapters(Protocol):
 
     def extractor(self, provider: str, settings: Settings) -> Extractor:
         """Return the Phase-1 side of a provider. Raises `UsageError` for an unknown or incomplete one."""
-        ...
-
-    def agent_model(self, provider: str, settings: Settings) -> AgentModel:
-        """Return the model of the consolidation agent. Raises `UsageError` for an unknown or incomplete provider."""
-        ...
-
-    def staged_copy(
-        self, files: Mapping[str, bytes], *, max_bytes: int, max_files: int
-    ) -> AbstractContextManager[StagedFolder]:
-        """Lay a private copy of a memory folder, which is removed afterwards."""
-        ...
-
-    def foreign_lease(self, root: Path) -> ForeignLease | None:
-        """Return the consolidation that Codex runs on this folder at the moment, None when there is none."""
         ...
 
     def writer(self, home: Path, ledger: ApplyLedger) -> WorkspaceWriter: ...

@@ -1,4 +1,4 @@
-"""Codex's own memory job beside a memory folder: looked at through a private copy, never in place.
+"""Codex's own memories and memory job beside a folder: looked at through a private copy, never in place.
 
 Where the memory root is `<codex home>/memories`, Codex's global job lies in `<codex home>/memories_<n>.sqlite`, in
 older versions in `state_<n>.sqlite` (reference codex-memories §3.1, §4.1). Two consolidations of one folder would race.
@@ -7,20 +7,26 @@ older versions in `state_<n>.sqlite` (reference codex-memories §3.1, §4.1). Tw
 from __future__ import annotations
 
 import re
+import sqlite3
 from pathlib import Path
 
 from ltmem_gui.domain.jobs import GLOBAL_KEY, GLOBAL_KIND, JobStatus
-from ltmem_gui.pipeline.ports import ForeignLease
+from ltmem_gui.pipeline.ports import ForeignLease, ForeignMemories
 from ltmem_gui.sources.codex_db import STATE_NAME, private_copy
 
 MEMORIES_NAME = re.compile(r"\Amemories_(\d+)\.sqlite\Z")
 ROOT_NAME = "memories"
-_QUERY = "SELECT worker_id, lease_until FROM jobs WHERE kind = ? AND job_key = ? AND status = ? AND lease_until > ?"
-_NEEDED = {"kind", "job_key", "status", "worker_id", "lease_until"}
+_LEASE = "SELECT worker_id, lease_until FROM jobs WHERE kind = ? AND job_key = ? AND status = ? AND lease_until > ?"
+_LEASE_COLUMNS = {"kind", "job_key", "status", "worker_id", "lease_until"}
+_ROWS = (
+    "SELECT thread_id, source_updated_at FROM stage1_outputs"
+    " WHERE length(trim(raw_memory)) > 0 OR length(trim(rollout_summary)) > 0"
+)
+_ROW_COLUMNS = {"thread_id", "source_updated_at", "raw_memory", "rollout_summary"}
 
 
-def running_consolidation(root: Path, now: int) -> ForeignLease | None:
-    """Return the live lease of Codex's own consolidation of `root`, None when there is none or no Codex home.
+def memories_beside(root: Path, now: int) -> ForeignMemories | None:
+    """Return Codex's own rows for `root`, and its lease while it consolidates; None when this is no Codex home.
 
     `now` in Unix seconds. Raises `InputError` when the database beside the folder cannot be read.
     """
@@ -28,13 +34,21 @@ def running_consolidation(root: Path, now: int) -> ForeignLease | None:
     if database is None:
         return None
     with private_copy(str(database)) as connection:
-        columns = {str(row["name"]) for row in connection.execute("SELECT name FROM pragma_table_info('jobs')")}
-        if not columns >= _NEEDED:
-            return None
-        row = connection.execute(_QUERY, (GLOBAL_KIND, GLOBAL_KEY, JobStatus.RUNNING.value, now)).fetchone()
-    if row is None:
-        return None
-    return ForeignLease(f"Codex ({row['worker_id']})", int(row["lease_until"]), str(database))
+        lease = _lease(connection, now) if _has(connection, "jobs", _LEASE_COLUMNS) else None
+        if not _has(connection, "stage1_outputs", _ROW_COLUMNS):
+            return ForeignMemories(str(database), {}, lease) if lease else None
+        rows = {str(row["thread_id"]): int(row["source_updated_at"]) for row in connection.execute(_ROWS)}
+    return ForeignMemories(str(database), rows, lease)
+
+
+def _lease(connection: sqlite3.Connection, now: int) -> ForeignLease | None:
+    row = connection.execute(_LEASE, (GLOBAL_KIND, GLOBAL_KEY, JobStatus.RUNNING.value, now)).fetchone()
+    return None if row is None else ForeignLease(f"Codex ({row['worker_id']})", int(row["lease_until"]))
+
+
+def _has(connection: sqlite3.Connection, table: str, columns: set[str]) -> bool:
+    found = connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
+    return {str(row["name"]) for row in found} >= columns
 
 
 def _database(home: Path) -> Path | None:

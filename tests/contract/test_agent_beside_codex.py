@@ -12,7 +12,7 @@ import pytest
 from ltmem_gui.domain.errors import InputError, LockBusy
 from ltmem_gui.domain.plan import PlanState
 from ltmem_gui.pipeline.extensions import SEED, SEED_PATH, extension_names, foreign_notes
-from ltmem_gui.sources.codex_memories import running_consolidation
+from ltmem_gui.sources.codex_memories import memories_beside
 from tests.helpers.agents import agent_server, copied, do, extracted, plan_with, run_with, whole_run
 from tests.helpers.bench import NOW, Bench
 from tests.helpers.guard import Guard
@@ -97,28 +97,55 @@ def test_it_is_asked_again_before_anything_begins(bench: Bench) -> None:
 @pytest.mark.parametrize(("status", "until"), [("done", None), ("running", NOW), ("error", NOW + 600)])
 def test_a_job_that_does_not_run_is_no_lease(bench: Bench, status: str, until: int | None) -> None:
     codex_job(bench.memory.parent, status, until)
-    assert running_consolidation(bench.memory, NOW) is None
+    assert memories_beside(bench.memory, NOW) is None
 
 
 def test_only_a_codex_home_is_looked_at(tmp_path: Path, guard: Guard) -> None:
     codex_job(tmp_path, "running", NOW + 600)
     guard.watch(tmp_path)
-    assert running_consolidation(tmp_path / "other", NOW) is None
+    assert memories_beside(tmp_path / "other", NOW) is None
     assert guard.reads == []
-    assert running_consolidation(tmp_path / "memories", NOW) is not None
+    assert memories_beside(tmp_path / "memories", NOW) is not None
     (tmp_path / "home" / "memories").mkdir(parents=True)
-    assert running_consolidation(tmp_path / "home" / "memories", NOW) is None
-    assert running_consolidation(tmp_path / "nowhere" / "memories", NOW) is None
+    assert memories_beside(tmp_path / "home" / "memories", NOW) is None
+    assert memories_beside(tmp_path / "nowhere" / "memories", NOW) is None
 
 
 def test_a_database_of_another_shape_is_none_and_a_broken_one_is_said(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "state_4.sqlite")) as connection:
         connection.execute("CREATE TABLE threads (id TEXT)")
         connection.commit()
-    assert running_consolidation(tmp_path / "memories", NOW) is None
+    assert memories_beside(tmp_path / "memories", NOW) is None
     (tmp_path / "memories_2.sqlite").write_bytes(b"no database" * 100)
     with pytest.raises(InputError, match="cannot be read"):
-        running_consolidation(tmp_path / "memories", NOW)
+        memories_beside(tmp_path / "memories", NOW)
+
+
+def test_memories_of_codex_that_differ_are_named(bench: Bench) -> None:
+    database = codex_job(bench.memory.parent, "done", None)
+    with bench.stores.reading(bench.home) as store:
+        (row,) = store.outputs()
+
+    def notes(*rows: tuple[str, int]) -> list[str]:
+        with closing(sqlite3.connect(database)) as connection:
+            connection.execute("DROP TABLE IF EXISTS stage1_outputs")
+            connection.execute(
+                "CREATE TABLE stage1_outputs (thread_id TEXT PRIMARY KEY, source_updated_at INTEGER NOT NULL,"
+                " raw_memory TEXT NOT NULL, rollout_summary TEXT NOT NULL, rollout_slug TEXT)"
+            )
+            for thread, at in rows:
+                connection.execute("INSERT INTO stage1_outputs VALUES (?, ?, 'x', 'y', NULL)", (thread, at))
+            connection.execute("INSERT INTO stage1_outputs VALUES ('blank', 1, ' ', '', NULL)")
+            connection.commit()
+        plan = asyncio.run(bench.plan_consolidate())
+        assert plan.state is PlanState.APPLYABLE
+        return [note for note in plan.notes if "Codex keeps" in note]
+
+    assert notes((row.thread_id, row.source_updated_at)) == []
+    for rows in ((), ((row.thread_id, row.source_updated_at + 1),), ((row.thread_id, row.source_updated_at), ("x", 1))):
+        (note,) = notes(*rows)
+        assert f"keeps {len(rows)} memories" in note
+        assert "separate --memory-root" in note
 
 
 def test_inputs_of_unknown_threads_are_named(bench: Bench, guard: Guard) -> None:
