@@ -34,6 +34,15 @@ from ltmem_gui.ui.bridge.supervisor import AlreadyRunning, Outcome, Supervisor, 
 VAR: contextvars.ContextVar[str] = contextvars.ContextVar("VAR", default="")
 
 
+@pytest.fixture(autouse=True)
+def garbage_stays_on_this_thread() -> Iterator[None]:
+    """Collect the Qt objects of a test here, never on a worker thread of the next one."""
+    gc.disable()
+    yield
+    gc.collect()
+    gc.enable()
+
+
 @pytest.fixture
 def loop(qapp: QApplication) -> Iterator[WindowLoop]:
     qapp.setQuitOnLastWindowClosed(False)
@@ -100,10 +109,13 @@ def test_threadsafe_calls_keep_context_and_return_a_handle(loop: WindowLoop) -> 
         loop.call_soon_threadsafe(lambda: seen.append(VAR.get()))
         loop.call_soon_threadsafe(done.set_result, None)
 
-    thread = threading.Thread(target=work)
-    loop.call_soon(thread.start)
+    def start_and_wait() -> None:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()  # the loop is held meanwhile, so that the cancelled callback cannot have run
+
+    loop.call_soon(start_and_wait)
     loop.run_until_complete(done)
-    thread.join()
     assert seen == ["from the thread"]
 
 

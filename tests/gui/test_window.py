@@ -198,6 +198,7 @@ def test_from_an_empty_home_to_a_written_folder(desk: Desk) -> None:
     desk.act_and_answer("run.start", "confirmation.cancel")
     assert not desk.home.exists()
     desk.act_and_answer("run.start", "confirmation.yes")
+    assert not desk.reporter.reports, desk.reporter.reports
     assert desk.controller.workbench.run_state.phase is RunPhase.PLAN_READY
     assert desk.window.shown_panel == "review"
     assert not desk.root.exists()
@@ -236,7 +237,7 @@ def test_rows_are_held_released_and_run_by_small_plans(desk: Desk) -> None:
     done = next(row for row in queue.model.rows if row.title.startswith("Plot"))
     queue.select_key(done.key)
     assert not registry.action("queue.hold").isEnabled()
-    assert "no job yet" in registry.action("queue.hold").toolTip()
+    assert "exclude it instead" in registry.action("queue.hold").toolTip()
     desk.act_and_answer("queue.run_now", "confirmation.yes")
     assert queue.model.row_of(done.key).state.name == "done"  # type: ignore[union-attr]
     assert sum(row.state.name == "done" for row in queue.model.rows) == 1
