@@ -1,29 +1,47 @@
-"""What a reviewer must look at in an agent's proposal: citations that are gone, bullets that cite nothing."""
+"""What a reviewer must look at in an agent's proposal: lost citations, bullets that cite nothing, refused lines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from ltmem_gui.domain import citations
 from ltmem_gui.domain.canonical import digest
 from ltmem_gui.domain.findings import Finding, Severity
+from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.memory_document import Bullet, Group, Loose, read_document, split_reference
+from ltmem_gui.domain.refusals import RefusedHunk
 
 MEMORY_FILE = "MEMORY.md"
 
 
-def review_findings(after: Mapping[str, bytes], before: Mapping[str, bytes]) -> tuple[Finding, ...]:
-    """Compare two states of `MEMORY.md`; lines count in the proposed file.
+def review_findings(
+    after: Mapping[str, bytes], before: Mapping[str, bytes], refused: Sequence[RefusedHunk] = ()
+) -> tuple[Finding, ...]:
+    """Compare two states of a memory folder; lines count in the proposed file.
 
-    A citation is dropped when its bullet stays without it; one that goes with its bullet is none, nor is one into a
-    file that is gone.
+    A citation of `MEMORY.md` is dropped when its bullet stays without it; one that goes with its bullet is none, nor is
+    one into a file that is gone. `refused` are changes the person turned down: their lines are told when they return.
     """
-    old, new = _text(before), _text(after)
-    return (*_dropped(old, new, after), *_uncited(old, new))
+    old, new = _text(before, MEMORY_FILE), _text(after, MEMORY_FILE)
+    return (*_dropped(old, new, after), *_uncited(old, new), *_returned(after, before, refused))
 
 
-def _text(files: Mapping[str, bytes]) -> str:
-    return files.get(MEMORY_FILE, b"").decode("utf-8", "replace")
+def _text(files: Mapping[str, bytes], path: str) -> str:
+    return files.get(path, b"").decode("utf-8", "replace")
+
+
+def _returned(
+    after: Mapping[str, bytes], before: Mapping[str, bytes], refused: Sequence[RefusedHunk]
+) -> Iterator[Finding]:
+    for hunk in {hunk.key: hunk for hunk in refused}.values():
+        lines = "".join(hunk.new)
+        text = _text(after, hunk.path)
+        at = 0 if text.startswith(lines) else text.find(f"\n{lines}") + 1
+        if not lines.strip() or (at == 0 and not text.startswith(lines)) or lines in _text(before, hunk.path):
+            continue
+        line = text.count("\n", 0, at) + 1
+        why = f": {one_line(hunk.note, 120)}" if hunk.note else ""
+        yield _finding("refused-before", line, f"you turned these lines down before{why}", hunk.path)
 
 
 def _dropped(old: str, new: str, after: Mapping[str, bytes]) -> Iterator[Finding]:
@@ -68,6 +86,6 @@ def _bullets(group: Group) -> Iterator[Bullet]:
                 yield item
 
 
-def _finding(rule: str, line: int, text: str) -> Finding:
-    key = digest([rule, line, text])[:12]
-    return Finding(id=f"{rule}-{key}", rule=rule, severity=Severity.WARNING, path=MEMORY_FILE, line=line, text=text)
+def _finding(rule: str, line: int, text: str, path: str = MEMORY_FILE) -> Finding:
+    key = digest([rule, path, line, text])[:12]
+    return Finding(id=f"{rule}-{key}", rule=rule, severity=Severity.WARNING, path=path, line=line, text=text)

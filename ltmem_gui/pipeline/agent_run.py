@@ -271,7 +271,7 @@ class _Run:
     ) -> Plan:
         before = {path: file.data for path, file in staged.snapshot.files.items()}
         clean, redacted = await redact_files(self._adapters, with_seed(result), before)
-        reviewed = await self._adapters.offload.cpu(review_findings, clean, before)
+        reviewed = await self._adapters.offload.cpu(review_findings, clean, before, staged.refused)
         replaced = [f for f in prepared.findings if clean.get(f.path) == prepared.tree.get(f.path)]
         return await propose(
             self._adapters,

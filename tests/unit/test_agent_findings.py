@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ltmem_gui.domain.agent import AgentAction, AgentStep, AgentTranscript, ToolOutcome
+from ltmem_gui.domain.refusals import RefusedHunk
 from ltmem_gui.pipeline.agent_findings import review_findings
 
 GROUP = """# Task Group: shop
@@ -77,6 +78,21 @@ def test_new_statements_need_a_citation_wherever_they_stand() -> None:
 def test_renumbering_is_no_change() -> None:
     renumbered = GROUP.replace("[c1]", "[c7]").replace("|note=[c1 ", "|note=[c7 ")
     assert review(renumbered) == []
+
+
+def test_lines_that_were_turned_down_are_told_when_they_return() -> None:
+    hunk = RefusedHunk("memory_summary.md", ("- a\n",), ("- b\n", "- c\n"), 1, note="not true")
+    gone = RefusedHunk("memory_summary.md", ("- a\n",), (), 1)
+    refused = (hunk, hunk, gone)
+
+    def told(after: str, before: str = "v1\n- a\n") -> list[tuple[str, str, int | None, str]]:
+        files = {"memory_summary.md": after.encode()}, {"memory_summary.md": before.encode()}
+        return [(f.rule, f.path, f.line, f.text) for f in review_findings(*files, refused)]
+
+    words = "you turned these lines down before: not true"
+    assert told("v1\n- b\n- c\n") == [("refused-before", "memory_summary.md", 2, words)]
+    assert told("- b\n- c\n")[0][2] == 1
+    assert told("v1\n- a\n") == told("v1\n-- b\n- c\n") == told("v1\n- b\n- c\n", "v1\n- b\n- c\n") == []
 
 
 def test_no_memory_at_all_has_none() -> None:

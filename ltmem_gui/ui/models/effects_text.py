@@ -210,6 +210,9 @@ def _agent(effect: StartAgent) -> EffectLine:
         "disabled: " + ", ".join(fence.disabled_features),
         "tools: " + ", ".join(fence.tools),
         f"limits: {count(fence.max_steps)} steps, {count(fence.max_tokens)} tokens, {fence.max_seconds} s",
+        f"mode: {effect.mode}",
+        *((f"is told: {one_line(effect.note, 400)}",) if effect.note else ()),
+        *((f"is told of {plural(len(effect.refused), 'change')} you turned down",) if effect.refused else ()),
     )
     return EffectLine("1", f"consolidation agent ({one_line(effect.model)}) in a staged copy", details)
 
