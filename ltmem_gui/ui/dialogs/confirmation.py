@@ -56,6 +56,7 @@ class ConfirmationSheet(QDialog):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(ARM_MS)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)  # a coarse one may come 5 % early
         self._timer.timeout.connect(self._on_timer_fired)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
