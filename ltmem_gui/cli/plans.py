@@ -152,6 +152,8 @@ def _run_apply(args: argparse.Namespace, context: Context) -> int:
     _require_same_place("--memory-root", context.memory_root, plan.memory_root)
     selection = _selection(args, plan)
     if plan.kind == "consolidate":
+        if not args.json:
+            context.warn("the proposal is only shown; to keep and apply it, add --json and save what is printed")
         return _print_plan(args, context, asyncio.run(_approve_and_propose(context, plan, selection)))
     receipt = asyncio.run(_approve_and_apply(context, plan, selection))
     if args.json:
