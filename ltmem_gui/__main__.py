@@ -21,7 +21,7 @@ def main() -> int:
     handler.addFilter(_redact_record)
     logging.basicConfig(level=logging.WARNING, handlers=[handler], format="ltmem-gui: %(message)s")
     compose = partial(bootstrap.compose, veto=veto)
-    return run(sys.argv[1:], Surfaces(compose=compose, launch_window=_launch_window))
+    return run(sys.argv[1:], Surfaces(compose=compose, launch_window=partial(_launch_window, veto=veto)))
 
 
 def _redact_record(record: logging.LogRecord) -> bool:
@@ -31,11 +31,11 @@ def _redact_record(record: logging.LogRecord) -> bool:
     return RedactingFilter().filter(record)
 
 
-def _launch_window(options: WindowOptions) -> int:
+def _launch_window(options: WindowOptions, veto: Veto) -> int:
     # Imported on demand: the command line never loads Qt.
     from ltmem_gui import bootstrap_gui
 
-    return bootstrap_gui.launch(options)
+    return bootstrap_gui.launch(options, veto)
 
 
 if __name__ == "__main__":

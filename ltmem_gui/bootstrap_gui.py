@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from ltmem_gui.pipeline.requests import Request
     from ltmem_gui.ui.application import ApplicationOptions
     from ltmem_gui.ui.models.workbench import Folders
+    from ltmem_gui.workspace.veto import Veto
 
 EXIT_LIMIT_SECONDS = 4.2
 
 
-def launch(options: WindowOptions) -> int:
+def launch(options: WindowOptions, veto: Veto | None = None) -> int:
     """Open the window and return the exit code when it is closed.
 
     Raises `InputError` for a binding that is known to crash, or a display that cannot be opened.
@@ -32,7 +33,7 @@ def launch(options: WindowOptions) -> int:
     from ltmem_gui.bootstrap import compose
     from ltmem_gui.ui import application
 
-    adapters = compose(options.home, eager_workers=True)
+    adapters = compose(options.home, eager_workers=True, veto=veto)
     return application.run(application.make_application(sys.argv[:1]), application_options(adapters, options))
 
 
@@ -49,6 +50,7 @@ def application_options(adapters: Composition, options: WindowOptions) -> Applic
         approver=person,
         folders=Folders(options.sources, options.memory_root, options.home or default_home()),
         demo_hint=str(fresh_demo_name()),
+        open_demo=options.demo,
         settings=options.settings,
         close=lambda: close_adapters(adapters),
         prepare=lambda: load_adapters(adapters),

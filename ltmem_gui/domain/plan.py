@@ -175,6 +175,17 @@ class Plan(_Value):
         return digest(self.model_dump(mode="json", exclude={"digest"}))
 
 
+def newly_left_out(plan: Plan) -> frozenset[str]:
+    """Return the threads that a plan leaves out anew: what a plan made again must leave out too."""
+    return frozenset(
+        change["thread_id"]
+        for effect in plan.effects
+        if effect.type == "StoreOutputs"
+        for change in effect.edited
+        if change.get("excluded")
+    )
+
+
 def load_plan(text: str, *, where: str) -> Plan:
     """Read a plan from JSON and verify its digest.
 

@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
@@ -44,6 +45,7 @@ class ApplicationOptions:
     approver: Callable[[], str]
     folders: Folders = field(default_factory=Folders)
     demo_hint: str = ""
+    open_demo: bool = False
     settings: Settings = field(default_factory=Settings)
     scheme: Scheme | None = None
     close: Callable[[], Awaitable[None]] = _nothing
@@ -99,11 +101,15 @@ async def _live(app: QApplication, loop: bridge.WindowLoop, options: Application
     )
     if options.closing is not None:
         shutdown.begun.connect(options.closing)
+    # A sitting ends with its receipt, also when the window is closed.
+    shutdown.begun.connect(lambda _: window.citations.session.end())
     unlisten = shutdown.listen_to_signals(loop)
     window.closed.connect(shutdown.request)
     window.folders.demo.setText(options.demo_hint)
     controller.name_folders(options.folders)
     window.show()
+    if options.open_demo:
+        controller.open_demo(Path(options.demo_hint))
     collector = UiCollector()
     collector.start()
     if options.started is not None:

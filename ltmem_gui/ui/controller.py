@@ -15,7 +15,7 @@ from ltmem_gui import __version__
 from ltmem_gui.domain.consent import Receipt, Selection
 from ltmem_gui.domain.errors import KnownError, StalePlan
 from ltmem_gui.domain.hazards import one_line
-from ltmem_gui.domain.plan import Plan
+from ltmem_gui.domain.plan import Plan, newly_left_out
 from ltmem_gui.domain.queue_actions import QueueAction, RowFacts, sort_rows
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.explain import explain
@@ -28,6 +28,7 @@ from ltmem_gui.ui.dialogs import confirmation
 from ltmem_gui.ui.dialogs.messages import About, ErrorReport, KeysPage, Palette, RolloutWindow, WhyPage
 from ltmem_gui.ui.main_window import PANELS, MainWindow
 from ltmem_gui.ui.models import formats
+from ltmem_gui.ui.models.audit_state import AuditPowers
 from ltmem_gui.ui.models.job_rows import JobRow
 from ltmem_gui.ui.models.job_state import StateKind
 from ltmem_gui.ui.models.run_state import RunPhase, RunState
@@ -150,6 +151,11 @@ class Controller(QObject):
         window.inbox.decided.connect(bench.decide_inbox)
         window.inbox.read_asked.connect(self._on_receipts_asked)
         window.inbox.count_changed.connect(lambda number: window.set_badge("inbox", number))
+        session = window.citations.session
+        session.lend(AuditPowers(bench.request, self._confirm, self._parts.approver))
+        session.noticed.connect(self._on_noticed)
+        session.plan_made.connect(bench.review)
+        session.ended.connect(bench.read_receipts)
         window.citations.read_asked.connect(self._on_read_asked)
         window.citations.count_changed.connect(lambda number: window.set_badge("citations", number))
         window.memory.read_asked.connect(self._on_read_asked)
@@ -188,6 +194,10 @@ class Controller(QObject):
         lines = rollout_lines(rollout)
         RolloutWindow(row.title, one_line(rollout.path, 400), lines, colors, self.window).open()
 
+    def open_demo(self, top: Path) -> None:
+        """Create the demo's folder, which a person asked for, and scan its sessions."""
+        self._spawn("demo", self._open_demo(top))
+
     async def _open_demo(self, top: Path) -> None:
         request = await self._parts.demo(top)
         self.name_folders(Folders(request.sources, request.memory_root, request.home, demo=True))
@@ -201,7 +211,7 @@ class Controller(QObject):
             self.workbench.scan()
 
     def _on_demo_asked(self, top: Path) -> None:
-        self._spawn("demo", self._open_demo(top))
+        self.open_demo(top)
 
     def _on_scan_pressed(self) -> None:
         self.window.show_panel("queue")
@@ -219,7 +229,7 @@ class Controller(QObject):
 
     def _on_rebase_requested(self, plan: Plan) -> None:
         if not self.workbench.run_state.busy and plan.operation == "consolidate":
-            self.workbench.consolidate()
+            self.workbench.consolidate(newly_left_out(plan))
 
     def _on_leave_out_requested(self, plan: Plan, threads: frozenset[str]) -> None:
         if not self.workbench.run_state.busy and plan.operation == "consolidate":

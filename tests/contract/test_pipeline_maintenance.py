@@ -11,7 +11,7 @@ import pytest
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import Selection
 from ltmem_gui.domain.errors import StalePlan, UsageError, WorkspaceMoved
-from ltmem_gui.domain.plan import Plan, PlanState
+from ltmem_gui.domain.plan import Plan, PlanState, newly_left_out
 from ltmem_gui.domain.review import all_accepted
 from ltmem_gui.pipeline.operations import Operations
 from tests.helpers.bench import DAY, NOW, Bench
@@ -156,10 +156,13 @@ def test_a_rejected_hunk_does_not_come_back(bench: Bench) -> None:
 
 
 def test_leaving_out_lasts_until_lifted(bench: Bench) -> None:
-    asyncio.run(bench.apply(asyncio.run(bench.plan_consolidate(exclude=frozenset({CANARY_THREAD})))))
+    without = asyncio.run(bench.plan_consolidate(exclude=frozenset({CANARY_THREAD})))
+    assert newly_left_out(without) == {CANARY_THREAD}
+    asyncio.run(bench.apply(without))
     assert asyncio.run(bench.plan_consolidate()).state is PlanState.EMPTY
     assert CANARY not in (bench.memory / "MEMORY.md").read_text()
     lifted = asyncio.run(bench.plan_consolidate(lift=frozenset({CANARY_THREAD})))
+    assert newly_left_out(lifted) == frozenset()
     asyncio.run(bench.apply(lifted))
     assert CANARY in (bench.memory / "MEMORY.md").read_text()
 
