@@ -64,6 +64,15 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("citations.evidence", "Go to the evidence", "citations"),
     ActionSpec("citations.open", "Open at the line", "citations", icon="file"),
     ActionSpec("citations.copy", "Copy the location", "citations"),
+    ActionSpec("citations.permalink", "Copy a permalink", "citations", tip="The lines at the baseline of this folder"),
+    ActionSpec("audit.supports", "Supports", "citations"),
+    ActionSpec("audit.partly", "Partly", "citations"),
+    ActionSpec("audit.does_not_support", "Does not support", "citations"),
+    ActionSpec("audit.wrong_place", "Wrong place", "citations"),
+    ActionSpec("audit.cannot_judge", "Cannot judge", "citations"),
+    ActionSpec("audit.note", "Note on the verdict", "citations"),
+    ActionSpec("audit.skip", "Skip", "citations"),
+    ActionSpec("audit.undo", "Undo the last verdict", "citations"),
 )
 
 

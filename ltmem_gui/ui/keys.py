@@ -85,6 +85,15 @@ KEYS: tuple[KeyLine, ...] = (
     KeyLine("citations", ("Return",), "Go to the evidence", "citations.evidence"),
     KeyLine("citations", ("O",), "Open at the line", "citations.open"),
     KeyLine("citations", ("I",), "Copy the location", "citations.copy"),
+    KeyLine("citations", ("P",), "Copy a permalink", "citations.permalink"),
+    KeyLine("citations", ("1",), "Supports", "audit.supports"),
+    KeyLine("citations", ("2",), "Partly", "audit.partly"),
+    KeyLine("citations", ("3",), "Does not support", "audit.does_not_support"),
+    KeyLine("citations", ("4",), "Wrong place", "audit.wrong_place"),
+    KeyLine("citations", ("5",), "Cannot judge", "audit.cannot_judge"),
+    KeyLine("citations", ("T",), "Note on the verdict", "audit.note"),
+    KeyLine("citations", ("S",), "Skip", "audit.skip"),
+    KeyLine("citations", ("Z",), "Undo the last verdict", "audit.undo"),
 )
 
 

@@ -161,6 +161,17 @@ class Workbench(QObject):
         """Confirm and carry out the reviewed part of a plan."""
         self._start(self._apply(plan, selection))
 
+    def review(self, plan: Plan) -> None:
+        """Show a plan that was made elsewhere; one that waits for its review already stays."""
+        if self.plan is not None or self.run_state.busy:
+            self._notice("warning", "Another plan waits for its review.", "Apply or drop it first.")
+        elif plan.state is PlanState.EMPTY:
+            self._notice("info", "There is nothing to change.")
+        else:
+            self.plan = plan
+            self._set_run(RunState(RunPhase.PLAN_READY))
+            self.plan_made.emit(plan)
+
     def act_on_rows(self, action: QueueAction, thread_ids: Sequence[str]) -> None:
         """Plan an action on rows of the queue, confirm it, carry it out, and tell for which it was not."""
         self._start(self._act_on_rows(action, tuple(thread_ids)))

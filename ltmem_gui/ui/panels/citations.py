@@ -18,11 +18,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ltmem_gui.domain.audit import AuditItem, permalink
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.rollouts import RolloutRef
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.ui.actions import ActionRegistry
 from ltmem_gui.ui.bridge.supervisor import Supervisor
+from ltmem_gui.ui.models.audit_state import AuditSession, SittingWish
 from ltmem_gui.ui.models.citation_rows import (
     GOOD_PLACES,
     CitationRow,
@@ -34,6 +36,7 @@ from ltmem_gui.ui.models.citation_rows import (
 from ltmem_gui.ui.models.citation_table import CitationTableModel
 from ltmem_gui.ui.models.text_lines import rollout_lines
 from ltmem_gui.ui.models.workbench import Seen
+from ltmem_gui.ui.panels.audit_desk import AuditDesk
 from ltmem_gui.ui.theme import ROW_HEIGHT, Theme, monospace
 from ltmem_gui.ui.widgets.bars import EmptyPage
 from ltmem_gui.ui.widgets.chips import Chip, ChipRow
@@ -88,13 +91,21 @@ class CitationsPanel(QWidget):
         self._seen = Seen()
         self._kept = ""
         self.model = CitationTableModel(theme.color, self)
+        self.session = AuditSession(operations, supervisor, parent=self)
+        self.desk = AuditDesk(self.session, actions)
         self._build(actions)
+        for view in (self.claim, self.evidence):
+            actions.attach(view, "citations")
         self.model.about_to_arrange.connect(self._on_model_arranging)
         self.model.arranged.connect(self._on_model_arranged)
         theme.changed.connect(self._on_theme_changed)
         actions.bind("citations.evidence", self.focus_evidence)
         actions.bind("citations.open", self.focus_evidence)
         actions.bind("citations.copy", self.copy_location)
+        actions.bind("citations.permalink", self.copy_permalink)
+        self.session.item_shown.connect(self._on_item_shown)
+        self.desk.begin_asked.connect(self._on_begin_asked)
+        self.desk.list_wanted.connect(self.table.setFocus)
 
     def show_seen(self, seen: Seen) -> None:
         """Show the citations of the folder as it was read."""
@@ -129,6 +140,12 @@ class CitationsPanel(QWidget):
         row = self.current_row()
         if row is not None:
             QApplication.clipboard().setText(row.target)
+
+    def copy_permalink(self) -> None:
+        """Copy where the current citation points, with the baseline it holds for."""
+        row, snapshot = self.current_row(), self._seen.snapshot
+        if row is not None and row.entry is not None and snapshot is not None:
+            QApplication.clipboard().setText(permalink(row.entry, snapshot.baseline))
 
     # parts
 
@@ -174,7 +191,7 @@ class CitationsPanel(QWidget):
         self._empty.pressed.connect(self.read_asked)
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty)
-        self._stack.addWidget(splitter)
+        self._stack.addWidget(_above(splitter, self.desk))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -296,11 +313,41 @@ class CitationsPanel(QWidget):
             self.table.setCurrentIndex(self.model.index(position, 0))
 
     def _on_current_row_changed(self) -> None:
-        self._show_row(self.current_row())
+        row = self.current_row()
+        self._show_row(row)
+        if row is not None:
+            self.session.follow(row.file, row.line)
+
+    def _on_begin_asked(self, wish: SittingWish) -> None:
+        report = self._seen.report
+        refs = tuple(rollout.ref for rollout in report.rollouts) if report is not None else None
+        self.session.begin(wish, refs)
+
+    def _on_item_shown(self, item: AuditItem | None) -> None:
+        """Bring the list to the item; a filter that hides it is taken off."""
+        if item is None:
+            return
+        key = f"{item.file}:{item.line}:{item.entry.location}"
+        if self.model.position_of(key) is None:
+            self.chips.clear()
+            self.filter.clear()
+        position = self.model.position_of(key)
+        if position is not None and self.table.currentIndex().row() != position:
+            self.table.setCurrentIndex(self.model.index(position, 0))
 
     def _on_theme_changed(self) -> None:
         for view in (self.claim, self.evidence):
             view.set_colors(line_colors(self._theme))
+
+
+def _above(upper: QWidget, lower: QWidget) -> QWidget:
+    page = QWidget()
+    column = QVBoxLayout(page)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(0)
+    column.addWidget(upper, 1)
+    column.addWidget(lower)
+    return page
 
 
 def _titled(title: ElidedLabel, view: QWidget) -> QWidget:

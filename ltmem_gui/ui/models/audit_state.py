@@ -1,0 +1,253 @@
+"""A sitting in the window, without widgets: begun by one confirmation, one verdict after the other, ended by a press.
+
+Verdicts are stored in the order in which they are given, each by a task of its own; one that cannot be stored ends the
+sitting, so that what is shown is what is stored.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+
+from ltmem_gui.domain.audit import AuditItem, Standing, Support
+from ltmem_gui.domain.audit_frames import Frame, Method, Stratum, draw
+from ltmem_gui.domain.audit_queue import AuditQueue
+from ltmem_gui.domain.audit_repairs import Repair, RepairKind, anchored
+from ltmem_gui.domain.audit_statistics import coverage, unsettled
+from ltmem_gui.domain.cancel import CancelToken
+from ltmem_gui.domain.consent import Selection
+from ltmem_gui.domain.errors import KnownError, UsageError
+from ltmem_gui.domain.events import ignore
+from ltmem_gui.domain.plan import Plan
+from ltmem_gui.domain.rollouts import RolloutRef
+from ltmem_gui.domain.verdicts import VerdictRecord
+from ltmem_gui.pipeline.audit import Audit
+from ltmem_gui.pipeline.audit_sitting import Sitting
+from ltmem_gui.pipeline.operations import Operations
+from ltmem_gui.pipeline.requests import Request
+from ltmem_gui.ui.bridge.supervisor import Supervisor
+from ltmem_gui.ui.models.workbench import Notice
+
+TASK = "audit"
+STORE_TASK = "audit.store"
+
+Confirm = Callable[[Plan, Selection], Awaitable[bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class SittingWish:
+    """What a person wants to judge: who, which citations, and whether others' words are hidden.
+
+    With `settle`, those that raters judge differently and nobody has settled.
+    """
+
+    rater: str
+    method: Method = "all"
+    size: int = 0
+    seed: int = 0
+    by: Stratum | None = None
+    blind: bool = True
+    settle: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPowers:
+    """What the controller lends: the named folders, the confirmation, and the name of the person."""
+
+    request: Callable[[], Request]
+    confirm: Confirm
+    approver: Callable[[], str]
+
+
+class AuditSession(QObject):
+    """Run a sitting.
+
+    Signals: `changed` (anything that is shown), `item_shown` (`AuditItem` or None), `noticed` (`Notice`), `plan_made`
+    (`Plan` of a repair), `ended`.
+    """
+
+    changed = Signal()
+    item_shown = Signal(object)
+    noticed = Signal(object)
+    plan_made = Signal(object)
+    ended = Signal()
+
+    def __init__(
+        self,
+        operations: Operations,
+        supervisor: Supervisor,
+        clock: Callable[[], float] = time.time,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._operations = operations
+        self._supervisor = supervisor
+        self._clock = clock
+        self._powers: AuditPowers | None = None
+        self._sitting: Sitting | None = None
+        self._audit: Audit | None = None
+        self._drawn: tuple[AuditItem, ...] = ()
+        self.queue: AuditQueue | None = None
+        self.frame: Frame | None = None
+        self.wish = SittingWish("")
+
+    def lend(self, powers: AuditPowers) -> None:
+        """Take what a sitting needs."""
+        self._powers = powers
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether a sitting is going on."""
+        return self.queue is not None
+
+    @property
+    def rater(self) -> str:
+        """Return the name that is proposed for the rater."""
+        return self.wish.rater or (self._powers.approver() if self._powers else "")
+
+    @property
+    def current(self) -> AuditItem | None:
+        """Return the item to be judged."""
+        return self.queue.current if self.queue else None
+
+    @property
+    def standing(self) -> Standing | None:
+        """Return this rater's verdict of the current item."""
+        item = self.current
+        return self.queue.standing(item) if self.queue and item else None
+
+    @property
+    def others(self) -> tuple[Standing, ...]:
+        """Return what others said of the current item, as far as it may be seen."""
+        item = self.current
+        return self.queue.others(item, blind=self.wish.blind) if self.queue and item else ()
+
+    @property
+    def hints(self) -> str:
+        """Return smells and score of the current item; a blind rater sees none before the own verdict."""
+        item = self.current
+        if item is None or (self.wish.blind and self.standing is None):
+            return ""
+        score = () if item.score is None else (f"{round(100 * item.score)} % of the claim's rare words are there",)
+        return "; ".join((*map(str, item.smells), *score))
+
+    def coverage_words(self) -> tuple[str, ...]:
+        """Return the header: how much is cited, judged, supported."""
+        if self.queue is None or self._audit is None:
+            return ()
+        rater = self.wish.rater
+        return coverage(self._audit.found.claims, self._drawn, self.queue.verdicts, rater=rater).words
+
+    # asking
+
+    def begin(self, wish: SittingWish, refs: Sequence[RolloutRef] | None) -> None:
+        """Read, draw, confirm, and begin; `refs` are sessions that were scanned already."""
+        if not self._supervisor.is_running(TASK) and not self.is_open:
+            self._supervisor.spawn(TASK, self._begin(wish, refs))
+
+    def judge(self, support: Support, note: str = "") -> bool:
+        """Give the current item a verdict and go on; tell whether there was one to give."""
+        record = self.queue.judge(support, at=int(self._clock()), note=note) if self.queue else None
+        self._store(record)
+        return record is not None
+
+    def undo(self) -> None:
+        """Take this sitting's last verdict back."""
+        if self.queue is not None:
+            self._store(self.queue.undo(at=int(self._clock())))
+
+    def skip(self) -> None:
+        """Leave the current item for later."""
+        if self.queue is not None:
+            self.queue.skip()
+            self._show()
+
+    def follow(self, file: str, line: int) -> None:
+        """Follow the list: make the first item of this citation line the current one, if it is in the frame."""
+        current = self.current
+        if self.queue is None or (current is not None and (current.file, current.line) == (file, line)):
+            return
+        item = next((item for item in self._drawn if (item.file, item.line) == (file, line)), None)
+        if item is not None and self.queue.go_to(item.key):
+            self._show()
+
+    def propose(self, kind: RepairKind, note: str = "") -> None:
+        """Plan a repair of the current item for the review."""
+        item = self.current
+        if item is not None and not self._supervisor.is_running(TASK):
+            self._supervisor.spawn(TASK, self._propose(kind, item, note))
+
+    def end(self) -> None:
+        """End the sitting once everything is stored."""
+        if self._sitting is not None and not self._supervisor.is_running(TASK):
+            self._supervisor.spawn(TASK, self._end())
+
+    # doing
+
+    def _lent(self) -> AuditPowers:
+        if self._powers is None:
+            raise UsageError("no folder was named", "name folders first")
+        return self._powers
+
+    async def _begin(self, wish: SittingWish, refs: Sequence[RolloutRef] | None) -> None:
+        powers = self._lent()
+        request = powers.request()
+        audit = await self._operations.audit.load(request, cancel=CancelToken(), listen=ignore, refs=refs)
+        now = int(self._clock())
+        items = unsettled(audit.found.items, audit.verdicts) if wish.settle else audit.found.items
+        frame, drawn = draw(items, wish.method, size=wish.size, seed=wish.seed, by=wish.by, now=now)
+        if not drawn:
+            nothing = "raters do not differ in anything" if wish.settle else "no claim is cited"
+            self.noticed.emit(Notice("info", f"There is nothing to judge: {nothing}."))
+            return
+        plan = await self._operations.audit.plan_sitting(request, wish.rater, frame.name)
+        selection = Selection(plan_digest=plan.digest)
+        if not await powers.confirm(plan, selection):
+            return
+        grant = await self._operations.approve(plan, selection, approver=powers.approver(), surface="window")
+        self._sitting = await self._operations.audit.open_sitting(grant)
+        self.wish, self.frame, self._audit, self._drawn = wish, frame, audit, drawn
+        self.queue = AuditQueue(drawn, audit.records, rater=wish.rater, frame=frame.name, final=wish.settle)
+        self._show()
+
+    async def _propose(self, kind: RepairKind, item: AuditItem, note: str) -> None:
+        repair = anchored(item) if kind == "re-anchor" else Repair(kind, item, note=note.strip())
+        plan = await self._operations.audit.plan_repairs(self._lent().request(), (repair,))
+        self.plan_made.emit(plan)
+
+    async def _end(self) -> None:
+        sitting, self._sitting = self._sitting, None
+        assert sitting is not None
+        judged = self.queue.words if self.queue else ""
+        receipt = await sitting.close()
+        self._close()
+        count = receipt.counts["verdicts"]
+        text = f"The sitting has ended: {judged}; {count} records stored (receipt no. {receipt.operation_number})."
+        self.noticed.emit(Notice("good", text))
+        self.ended.emit()
+
+    def _store(self, record: VerdictRecord | None) -> None:
+        if record is not None and self._sitting is not None:
+            self._supervisor.spawn(STORE_TASK, self._append(self._sitting, record), policy="parallel")
+        self._show()
+
+    async def _append(self, sitting: Sitting, record: VerdictRecord) -> None:
+        try:
+            await sitting.append(record)
+        except KnownError:
+            self._sitting = None
+            self._close()
+            raise
+
+    def _close(self) -> None:
+        self.queue = None
+        self._audit = None
+        self._drawn = ()
+        self._show()
+
+    def _show(self) -> None:
+        self.changed.emit()
+        self.item_shown.emit(self.current)
