@@ -19,6 +19,7 @@ from ltmem_gui.domain.agent import (
     AgentTranscript,
 )
 from ltmem_gui.domain.effects import AgentConstraints
+from ltmem_gui.domain.errors import ProviderError
 from ltmem_gui.domain.events import Listener
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.memory_items import estimate_tokens
@@ -29,7 +30,7 @@ from ltmem_gui.pipeline.ports import Offload
 CORRECTIONS = 2
 """How often a model that stopped too early is told what does not hold."""
 MAX_CALLS_PER_STEP = 64
-KEPT_RESULTS = 8
+KEPT_RESULTS = 2
 _LEFT_OUT = '{"left_out": "an earlier result, left out to save room; call the tool again if you need it"}'
 
 
@@ -109,13 +110,8 @@ class AgentRun:
         if number > self._fence.max_steps:
             raise AgentFailed(f"the agent was not done after {self._fence.max_steps} steps", "try another model")
         self._save_room()
+        reply = await self._ask()
         sent = sum(self._weights)
-        if self._tokens + sent > self._fence.max_tokens:
-            raise AgentFailed(
-                f"the agent used {self._tokens} tokens; the next step would pass {self._fence.max_tokens}",
-                "raise max_tokens_per_run, or consolidate fewer memories at once",
-            )
-        reply = await self._model.step(self._messages, self._tools)
         tokens_in = sent if reply.tokens_in is None else reply.tokens_in
         tokens_out = estimate_tokens(reply.text) if reply.tokens_out is None else reply.tokens_out
         self._tokens += tokens_in + tokens_out
@@ -125,6 +121,25 @@ class AgentRun:
         self._steps.append(step)
         self._listen(step)
         return reply
+
+    async def _ask(self) -> AgentReply:
+        """Send the conversation; one that a server finds too long is shortened while there is something to drop."""
+        while True:
+            sent = sum(self._weights)
+            if self._tokens + sent > self._fence.max_tokens:
+                raise AgentFailed(
+                    f"the agent used {self._tokens} tokens; the next step would pass {self._fence.max_tokens}",
+                    "raise max_tokens_per_run, or consolidate fewer memories at once",
+                )
+            try:
+                return await self._model.step(self._messages, self._tools)
+            except ProviderError as error:
+                if error.group != "too_large":
+                    raise
+                self._room = sent // 2
+                self._save_room()
+                if sum(self._weights) >= sent:
+                    raise
 
     async def _carry_out(self, reply: AgentReply) -> tuple[AgentAction, ...]:
         """Answer every call, in order, in one go off the loop; the protocol wants an answer for each."""

@@ -221,13 +221,15 @@ class _Run:
         )
         folder = await thread(lay.__enter__)
         try:
+            room = token_limit(self._plan.settings.context_window or None)
             run = AgentRun(
                 model,
-                Toolbox(folder),
+                # A quarter of the room at four bytes a token.
+                Toolbox(folder, answer_bytes=room),
                 fence,
                 offload=self._adapters.offload,
                 listen=self._listen,
-                room_tokens=token_limit(self._plan.settings.context_window or None),
+                room_tokens=room,
             )
             self._listen(StepReached("agent", f"{model.mark.label}, in a staged copy"))
             brief = brief_of(prepared, agent)

@@ -30,6 +30,7 @@ MAX_MATCHES = 200
 MAX_CONTEXT_LINES = 50
 READ_BYTES = 20_000 * 4
 """20 000 tokens at four bytes each."""
+SMALLEST_ANSWER = 2_000
 MAX_ARGUMENTS = 64 * 1024 * 1024
 
 _OBJECT = TypeAdapter(dict[str, Any])
@@ -145,8 +146,10 @@ class _Refused(Exception):
 class Toolbox:
     """Carry out tool calls on one staged copy; `refusals` counts by kind what was refused."""
 
-    def __init__(self, folder: StagedFolder) -> None:
+    def __init__(self, folder: StagedFolder, answer_bytes: int = READ_BYTES) -> None:
+        """Take the copy; `answer_bytes` bounds what one `read` or `search` tells, for models with little room."""
         self._folder = folder
+        self._answer_bytes = max(min(answer_bytes, READ_BYTES), SMALLEST_ANSWER)
         self.refusals: Counter[str] = Counter()
         # A large file is read part by part: it is cut into lines once while it stays the same.
         self._cut: tuple[bytes, list[str]] = (b"", [])
@@ -224,7 +227,7 @@ class Toolbox:
         start = wanted.line_offset - 1
         last = len(lines) if wanted.max_lines is None else min(start + wanted.max_lines, len(lines))
         shown: list[str] = []
-        room = READ_BYTES
+        room = self._answer_bytes
         for number in range(start, last):
             row, left = _numbered(number + 1, lines[number], room)
             if left < 0 and shown:
@@ -257,7 +260,7 @@ class Toolbox:
             raise _Refused(ToolOutcome.ERROR, "", str(error)) from error
         start = _cursor(wanted.cursor, len(found))
         matches: list[dict[str, Any]] = []
-        room = READ_BYTES
+        room = self._answer_bytes
         for match, lines in found[start : start + min(wanted.max_results, MAX_MATCHES)]:
             first = max(match.start - wanted.context_lines, 1)
             rows: list[str] = []

@@ -101,6 +101,15 @@ def test_long_files_come_in_parts_and_long_lines_are_cut(copy: StagedCopy) -> No
     assert len(wide["content"].encode()) < READ_BYTES + 40
 
 
+def test_answers_shrink_with_the_room_of_the_model(copy: StagedCopy) -> None:
+    box = Toolbox(copy, answer_bytes=10)
+    copy.write("long.md", b"".join(b"%06d %s\n" % (n, b"x" * 90) for n in range(2_000)))
+    _, part = call(box, "read", path="long.md")
+    assert 1_000 < len(part["content"]) <= 2_000
+    _, found = call(box, "search", queries=["x"], path="long.md")
+    assert len(found["matches"]) < 25
+
+
 def test_searching_files_and_folders(copy: StagedCopy) -> None:
     box = Toolbox(copy)
     _, found = call(box, "search", queries=["pnpm"])
