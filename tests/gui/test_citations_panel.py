@@ -135,6 +135,27 @@ def test_filter_sort_and_copy(qtbot: QtBot, harness: LoopHarness, panel: Citatio
     panel.hide()
 
 
+def test_quotations_are_underlined_and_others_who_cite_the_lines_are_named(
+    qtbot: QtBot, harness: LoopHarness, panel: CitationsPanel, tmp_path: Path
+) -> None:
+    files = {
+        "MEMORY.md": '# Task Group: x\n## User preferences\n- "use the 😀 viridis palette" [c1]\n- other [c2]\n'
+        "<citation_entries>\na.md:2-3 |note=[c1 said]\n./a.md:3-3 |note=[c2 said]\na.md:4-4 |note=[c3]\n"
+        "</citation_entries>\n",
+        "a.md": "one\n- 😀 Use  the 😀 viridis\n  palette, please\nend\n",
+    }
+    harness.call(lambda: panel.show_seen(Seen(snapshot=snapshot(tmp_path, files))))
+    (underlined,) = panel.evidence.extraSelections()
+    assert underlined.cursor.selectedText() == "Use  the 😀 viridis\u2029  palette"
+    assert panel._evidence_title.full_text == "Evidence · a.md:2-3 · also cited at MEMORY.md:7"
+    harness.call(lambda: panel.table.setCurrentIndex(panel.model.index(2, 0)))
+    assert panel.evidence.extraSelections() == []
+    assert panel._evidence_title.full_text == "Evidence · a.md:4-4"
+    panel.evidence.show_lines(())
+    panel.evidence.underline(lambda text: [(0, len(text))])
+    assert panel.evidence.extraSelections() == []
+
+
 def test_an_empty_folder_teaches(qtbot: QtBot, harness: LoopHarness, panel: CitationsPanel, tmp_path: Path) -> None:
     panel.teach("Not read", "Reading changes nothing.", "Read")
     asked: list[bool] = []

@@ -123,6 +123,22 @@ def evidence_lines(row: CitationRow, snapshot: WorkspaceSnapshot) -> tuple[TextL
     return lines_of(decoded(file.data), range(row.entry.start, row.entry.end + 1))
 
 
+def who_cites(rows: Iterable[CitationRow], cited: CitationRow) -> list[CitationRow]:
+    """Return the other rows that cite any of the same lines, in order."""
+    if cited.entry is None:
+        return []
+    path = inside_path(cited.entry.path) or cited.entry.path
+    return [
+        row
+        for row in rows
+        if row.entry is not None
+        and row is not cited
+        and row.entry.start <= cited.entry.end
+        and cited.entry.start <= row.entry.end
+        and (inside_path(row.entry.path) or row.entry.path) == path
+    ]
+
+
 def inside_path(path: str) -> str | None:
     """Return a cited path below the root in one spelling; None when it points elsewhere."""
     if not path or path.startswith(("/", "~")) or "\\" in path or ":" in path or "\0" in path:

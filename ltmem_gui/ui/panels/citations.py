@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
@@ -19,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from ltmem_gui.domain.audit import AuditItem, permalink
+from ltmem_gui.domain.audit_support import quote_spans
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.rollouts import RolloutRef
 from ltmem_gui.pipeline.operations import Operations
@@ -32,6 +35,7 @@ from ltmem_gui.ui.models.citation_rows import (
     citation_rows,
     claim_lines,
     evidence_lines,
+    who_cites,
 )
 from ltmem_gui.ui.models.citation_table import CitationTableModel
 from ltmem_gui.ui.models.text_lines import rollout_lines
@@ -264,6 +268,8 @@ class CitationsPanel(QWidget):
         lines = evidence_lines(row, snapshot)
         self.evidence.show_lines(lines)
         if lines:
+            self._mark_quotes()
+            self._evidence_title.set_text(f"Evidence · {one_line(row.target, 200)}{self._others(row)}")
             return
         ref = self._ref(row.thread_id)
         if ref is not None:
@@ -278,7 +284,20 @@ class CitationsPanel(QWidget):
             return
         marked = range(row.entry.start, row.entry.end + 1) if row.entry else None
         self.evidence.show_lines(rollout_lines(rollout, marked))
-        self._evidence_title.set_text(f"Evidence · {one_line(row.target, 120)} · {one_line(rollout.path, 200)}")
+        self._mark_quotes()
+        where = f"{one_line(row.target, 120)}{self._others(row)} · {one_line(rollout.path, 200)}"
+        self._evidence_title.set_text(f"Evidence · {where}")
+
+    def _mark_quotes(self) -> None:
+        """Underline in the evidence what the claim quotes."""
+        claim = "\n".join(line.text for line in self.claim.lines if line.marked)
+        self.evidence.underline(partial(quote_spans, claim))
+
+    def _others(self, row: CitationRow) -> str:
+        """Say who else cites any of these lines."""
+        found = [other.standing for other in who_cites(self.model.rows, row)]
+        more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+        return f" · also cited at {', '.join(one_line(place, 80) for place in found[:5])}{more}" if found else ""
 
     def _ref(self, thread_id: str) -> RolloutRef | None:
         if not thread_id or self._seen.report is None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QResizeEvent, QTextCursor
-from PySide6.QtWidgets import QPlainTextEdit, QWidget
+from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QResizeEvent, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
 from ltmem_gui.domain.hazards import visible
 from ltmem_gui.ui.models.text_lines import TextLine
@@ -67,9 +67,32 @@ class LineView(QPlainTextEdit):
         if len(lines) > MAX_LINES:
             shown.append(TextLine("…", f"({len(lines) - MAX_LINES} more lines are not shown)"))
         self._lines = tuple(shown)
+        self.setExtraSelections([])
         self.setPlainText("\n".join(_shown(line.text) for line in self._lines))
         self._on_block_count_changed()
         self.reveal(next((index for index, line in enumerate(self._lines) if line.marked), 0))
+
+    def underline(self, find: Callable[[str], Iterable[tuple[int, int]]]) -> None:
+        """Underline what `find` names in the text of the marked lines, by places in code points."""
+        marked = [index for index, line in enumerate(self._lines) if line.marked]
+        if not marked:
+            return
+        first, last = marked[0], marked[-1]
+        blocks = [self.document().findBlockByNumber(index) for index in range(first, last + 1)]
+        text = "\n".join(block.text() for block in blocks)
+        form = QTextCharFormat()
+        form.setUnderlineStyle(QTextCharFormat.UnderlineStyle.SingleUnderline)
+        form.setUnderlineColor(self._colors.edge)
+        found: list[QTextEdit.ExtraSelection] = []
+        for start, end in find(text):
+            selection = QTextEdit.ExtraSelection()
+            selection.format = form  # type: ignore[attr-defined]
+            cursor = QTextCursor(self.document())
+            cursor.setPosition(blocks[0].position() + _units(text[:start]))
+            cursor.setPosition(blocks[0].position() + _units(text[:end]), QTextCursor.MoveMode.KeepAnchor)
+            selection.cursor = cursor  # type: ignore[attr-defined]
+            found.append(selection)
+        self.setExtraSelections(found)
 
     def reveal(self, index: int) -> None:
         """Scroll so that a line stands in the upper third."""
@@ -157,6 +180,11 @@ class _Margin(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         self._view.paint_margin(event)
+
+
+def _units(text: str) -> int:
+    """Return how many positions a text takes in Qt, which counts UTF-16 units."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _shown(text: str) -> str:
