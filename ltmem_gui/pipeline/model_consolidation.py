@@ -20,7 +20,7 @@ from ltmem_gui.domain.effects import AgentConstraints, SendToModel, StartAgent, 
 from ltmem_gui.domain.errors import RedactionFailed
 from ltmem_gui.domain.events import Listener, StepReached
 from ltmem_gui.domain.findings import Finding, Severity
-from ltmem_gui.domain.memory_items import estimate_tokens
+from ltmem_gui.domain.memory_items import estimate_tokens, token_limit
 from ltmem_gui.domain.naming import WORKSPACE_DIFF_FILENAME
 from ltmem_gui.domain.plan import FileChange, Plan, PlanState, ProviderMark
 from ltmem_gui.domain.providers import is_loopback_host
@@ -44,6 +44,9 @@ ARTIFACTS = ("MEMORY.md", "memory_summary.md")
 ARTIFACT_RULES = frozenset({"missing-file", "schema"})
 MAX_REFUSED = 40
 MAX_REFUSED_BYTES = 4_000
+PROMPT_TOKENS = 4_000
+STEPS_AT_LEAST = 8
+FILES_PER_STEP = 8
 HOLD_LOCK = "hold the global lock while the agent runs, and record how it ended"
 
 
@@ -214,7 +217,7 @@ def _agent_effects(
         host=mark.host,
         model=mark.model,
         requests=fence.max_steps,
-        tokens=min(_estimate(prepared), fence.max_tokens),
+        tokens=min(_estimate(prepared, token_limit(request.settings.context_window or None)), fence.max_tokens),
         redactions=dict(prepared.redactions),
         loopback=is_loopback_host(urlsplit(f"//{mark.host}").hostname or ""),
     )
@@ -225,12 +228,15 @@ def _mode(files: Mapping[str, bytes]) -> Literal["INIT", "INCREMENTAL"]:
     return "INCREMENTAL" if all(files.get(name, b"").strip() for name in ARTIFACTS) else "INIT"
 
 
-def _estimate(prepared: AgentInput) -> int:
-    """Estimate the tokens of a run: what must be read, sent again on average in half of its steps."""
+def _estimate(prepared: AgentInput, room: int) -> int:
+    """Estimate the tokens of a run: what must be read, and half of it again with each step, as the talk grows.
+
+    `room` is what the model's context holds, in tokens; several files are read in one step.
+    """
     changed = {change.path for change in prepared.changes} | {*ARTIFACTS, WORKSPACE_DIFF_FILENAME}
     read = sum(estimate_tokens(data.decode("utf-8", "replace")) for p, data in prepared.files.items() if p in changed)
-    steps = 8 + 2 * len(changed)
-    return (read + 4_000) * max(steps // 2, 1)
+    steps = STEPS_AT_LEAST + len(changed) // FILES_PER_STEP
+    return read + steps * min(read + PROMPT_TOKENS, room) // 2
 
 
 def _refused_text(hunk: RefusedHunk) -> str:

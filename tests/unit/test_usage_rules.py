@@ -1,0 +1,44 @@
+"""Which messages of a session credit which memories."""
+
+from __future__ import annotations
+
+from ltmem_gui.domain.rollouts import Rollout, RolloutItem
+from ltmem_gui.domain.usage import CitedUse, cited_in, cited_names, credits_of
+from tests.helpers.memories import START, Said, output, thread_id
+
+BLOCK = (
+    "<citation_entries>\nMEMORY.md:1-2 |note=[x]\nrollout:t1:3-4 |note=[y]\n</citation_entries>\n"
+    "<rollout_ids>\n{}\n</rollout_ids>"
+)
+
+
+def rollout(*items: RolloutItem) -> Rollout:
+    return Rollout("s", "codex", "/s.jsonl", updated_at=99, items=items)
+
+
+def said(text: str, **more: object) -> RolloutItem:
+    return RolloutItem("assistant", "message", text, **({"line": 5} | more))  # type: ignore[arg-type]
+
+
+def test_only_the_agents_own_answers_count() -> None:
+    text = BLOCK.format("T2\nt2\nt1")
+    others = (
+        said(text, inherited=True), said(text, undone=True), said(text, injected=True), said("nothing cited"),
+        said("<rollout_ids>\n\n</rollout_ids>"), RolloutItem("user", "message", text, line=1),
+        RolloutItem("assistant", "tool_call", text, line=2),
+    )  # fmt: skip
+    assert cited_in(rollout(*others)) == ()
+    uses = cited_in(rollout(said(text, at=7), said(text, line=None, row=3)))
+    cited = ("T2", "t1", "MEMORY.md")
+    assert uses == (CitedUse("line 5", cited, 7), CitedUse("row 3", cited, 99))
+
+
+def test_credits_are_for_known_threads_once_per_message() -> None:
+    row = output(1, [Said("Reusable knowledge:", "x", 3)])
+    known = cited_names([row])
+    (summary,) = (name for name in known if name.startswith("rollout_summaries/"))
+    uses = [CitedUse("line 1", (row.thread_id.upper(), summary, "unknown"), 7), CitedUse("line 2", ("unknown",))]
+    mine = {"thread_id": "s", "record": "line 1", "cited_id": row.thread_id}
+    assert credits_of("s", uses, known) == [mine | {"used_at": "7"}]
+    assert credits_of("s", [CitedUse("line 1", (summary,))], known) == [mine]
+    assert row.thread_id == thread_id(1, START + 3_600)
