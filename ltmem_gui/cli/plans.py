@@ -175,7 +175,7 @@ async def _approve_and_propose(context: Context, plan: Plan, selection: Selectio
 
     def tell(event: Event) -> None:
         if isinstance(event, AgentStep):
-            did = ", ".join(f"{action.tool} {action.path} ({action.outcome})" for action in event.actions)
+            did = ", ".join(f"{f'{a.tool} {a.path}'.rstrip()} ({a.outcome})" for a in event.actions)
             context.warn(f"step {event.number}: {did or one_line(event.said, 120) or 'done'}")
 
     grant = await operations.approve(plan, selection, approver=getpass.getuser(), surface="command line")
