@@ -5,7 +5,7 @@ Holds no clock and writes nothing: each step returns the record that is to be ap
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from ltmem_gui.domain.audit import AuditItem, Standing, Support, Verdicts, undo_record, verdict_record
 from ltmem_gui.domain.verdicts import VerdictRecord
@@ -15,7 +15,7 @@ class AuditQueue:
     """Walk through the items of one frame as one rater; with `final` as the one who settles what others differ in.
 
     What is pending comes first, in reading order; a skipped item comes again at the end. `show` limits what is walked
-    through (a filter) without changing progress.
+    through (a filter) as long as it lasts, without changing progress.
     """
 
     def __init__(
@@ -38,6 +38,7 @@ class AuditQueue:
         self._skipped: list[str] = []
         self._judged: list[tuple[AuditItem, VerdictRecord]] = []
         self._at: str | None = None
+        self._shown: frozenset[str] | None = None
         self._advance()
 
     @property
@@ -78,6 +79,10 @@ class AuditQueue:
         if blind and item.key not in self._done:
             return ()
         return tuple(found for found in self._verdicts.all_of(item) if found.record.rater != self._rater)
+
+    def show(self, keys: Collection[str] | None) -> None:
+        """Go on among these items while any of them is pending; None takes the limit off."""
+        self._shown = None if keys is None else frozenset(keys)
 
     def go_to(self, key: str) -> bool:
         """Make an item the current one, judged or not; False for one outside the frame."""
@@ -132,6 +137,8 @@ class AuditQueue:
     def _advance(self) -> None:
         """Go to the next pending item behind the current one, then to the first; skipped ones come last."""
         waiting, skipped = [item.key for item in self.pending], frozenset(self._skipped)
+        if self._shown is not None:
+            waiting = [key for key in waiting if key in self._shown] or waiting
         fresh = [key for key in waiting if key not in skipped]
         place = -1 if self._at is None else self._place[self._at]
         behind = [key for key in fresh if self._place[key] > place]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtTest import QTest
+from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -29,6 +29,7 @@ from ltmem_gui.ui.dialogs import confirmation
 from ltmem_gui.ui.dialogs.confirmation import ConfirmationSheet
 from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models.audit_state import AuditPowers
+from ltmem_gui.ui.models.citation_table import VERDICT_COLUMN
 from ltmem_gui.ui.models.workbench import Folders, Notice, Seen
 from ltmem_gui.ui.panels.citations import CitationsPanel
 from ltmem_gui.ui.theme import Theme
@@ -158,6 +159,50 @@ def test_the_list_follows_the_verdicts_and_the_desk_follows_the_list(table: Tabl
     table.press("1", "1")
     assert table.panel.filter.text() == ""
     table.click("audit.end")
+
+
+def test_the_list_shows_and_filters_verdicts(table: Table) -> None:
+    model, view = table.panel.model, table.panel.table
+    tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    assert view.isColumnHidden(VERDICT_COLUMN)
+    table.begin()
+    table.press("1", "3", "3", "Z")
+    assert not view.isColumnHidden(VERDICT_COLUMN)
+    assert [model.index(row, VERDICT_COLUMN).data() for row in range(4)] == [
+        "supports", "does not support", "pending", "pending",
+    ]  # fmt: skip
+    table.harness.call(lambda: table.panel.filter.setText("does not"))
+    assert model.rowCount() == 1
+    table.harness.call(lambda: table.panel.filter.setText("pending"))
+    assert model.rowCount() == COUNT - 2
+    table.press("1")
+    table.harness.call(lambda: table.panel.filter.setText("a.md:11"))
+    table.press("1", "1")
+    assert table.panel.desk._claim.full_text == "Claim: fact number 111 holds here"
+    assert table.panel.filter.text() == "a.md:11"
+    table.harness.call(table.panel.filter.clear)
+    model.sort(VERDICT_COLUMN)
+    assert model.index(0, VERDICT_COLUMN).data() == "does not support"
+    model.sort(-1)
+    table.click("audit.end")
+    assert view.isColumnHidden(VERDICT_COLUMN)
+    assert model.index(0, VERDICT_COLUMN).data() == ""
+    del tester
+
+
+def test_hints_can_be_filtered_where_they_may_be_seen(table: Table, guard: Guard) -> None:
+    with guard.grant():
+        path = table.bench.memory / "MEMORY.md"
+        path.write_text(path.read_text().replace("[c7 said]", "[c7]"))
+    table.harness.call(lambda: table.panel.show_seen(Seen(snapshot=table.bench.workspace.read(table.bench.memory))))
+    for blind, shown in ((True, 0), (False, 1)):
+        table.click("audit.open")
+        table.panel.desk.blind.setChecked(blind)
+        table.click("audit.begin")
+        table.harness.call(lambda: table.panel.filter.setText("empty note"))
+        assert table.panel.model.rowCount() == shown
+        table.harness.call(table.panel.filter.clear)
+        table.click("audit.end")
 
 
 def test_notes_skip_and_undo_by_keyboard(table: Table) -> None:

@@ -190,6 +190,22 @@ def test_a_blind_rater_sees_others_only_after_the_own_verdict() -> None:
     assert [found.record.rater for found in walk.others(first, blind=True)] == ["bob"]
 
 
+def test_a_filter_is_walked_through_first() -> None:
+    walk = queue(5)
+    walk.show({"k0002", "k0004"})
+    order: list[str] = []
+    while walk.current is not None:
+        order.append(walk.current.key)
+        walk.judge(Support.PARTLY, at=1)
+    assert order == ["k0001", "k0002", "k0004", "k0005", "k0003"]
+    walk = queue(3)
+    walk.show({"k0003"})
+    walk.show(None)
+    walk.judge(Support.PARTLY, at=1)
+    assert walk.current is not None
+    assert walk.current.key == "k0002"
+
+
 def test_one_can_walk_without_judging() -> None:
     walk = queue(4)
     walk.step(2)

@@ -7,7 +7,7 @@ sitting, so that what is shown is what is stored.
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
@@ -29,6 +29,7 @@ from ltmem_gui.pipeline.audit_sitting import Sitting
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.ui.bridge.supervisor import Supervisor
+from ltmem_gui.ui.models.citation_table import VerdictMark
 from ltmem_gui.ui.models.workbench import Notice
 
 TASK = "audit"
@@ -62,17 +63,25 @@ class AuditPowers:
     approver: Callable[[], str]
 
 
+def row_key(item: AuditItem) -> str:
+    """Return the key of the row that lists an item's citation."""
+    return f"{item.file}:{item.line}:{item.entry.location}"
+
+
 class AuditSession(QObject):
     """Run a sitting.
 
     Signals: `changed` (anything that is shown), `item_shown` (`AuditItem` or None), `noticed` (`Notice`), `plan_made`
-    (`Plan` of a repair), `ended`.
+    (`Plan` of a repair), `marks_changed` (row key → `VerdictMark` of all rows), `mark_changed` (row key, mark),
+    `ended`.
     """
 
     changed = Signal()
     item_shown = Signal(object)
     noticed = Signal(object)
     plan_made = Signal(object)
+    marks_changed = Signal(object)
+    mark_changed = Signal(str, object)
     ended = Signal()
 
     def __init__(
@@ -134,6 +143,10 @@ class AuditSession(QObject):
         score = () if item.score is None else (f"{round(100 * item.score)} % of the claim's rare words are there",)
         return "; ".join((*map(str, item.smells), *score))
 
+    def marks(self) -> dict[str, VerdictMark]:
+        """Return row key → what this sitting says of the row; a row that several claims cite shows the first."""
+        return {row_key(item): self._mark(item) for item in reversed(self._drawn)}
+
     def coverage_words(self) -> tuple[str, ...]:
         """Return the header: how much is cited, judged, supported."""
         if self.queue is None or self._audit is None:
@@ -174,6 +187,12 @@ class AuditSession(QObject):
         if item is not None and self.queue.go_to(item.key):
             self._show()
 
+    def limit(self, rows: Collection[str] | None) -> None:
+        """Walk through what the list shows first; None for all of it."""
+        if self.queue is not None:
+            shown = None if rows is None else {item.key for item in self._drawn if row_key(item) in rows}
+            self.queue.show(shown)
+
     def propose(self, kind: RepairKind, note: str = "") -> None:
         """Plan a repair of the current item for the review."""
         item = self.current
@@ -211,6 +230,7 @@ class AuditSession(QObject):
         self._sitting = await self._operations.audit.open_sitting(grant)
         self.wish, self.frame, self._audit, self._drawn = wish, frame, audit, drawn
         self.queue = AuditQueue(drawn, audit.records, rater=wish.rater, frame=frame.name, final=wish.settle)
+        self.marks_changed.emit(self.marks())
         self._show()
 
     async def _propose(self, kind: RepairKind, item: AuditItem, note: str) -> None:
@@ -232,6 +252,8 @@ class AuditSession(QObject):
     def _store(self, record: VerdictRecord | None) -> None:
         if record is not None and self._sitting is not None:
             self._supervisor.spawn(STORE_TASK, self._append(self._sitting, record), policy="parallel")
+            item = next(item for item in self._drawn if item.key == record.item)
+            self.mark_changed.emit(row_key(item), self._mark(item))
         self._show()
 
     async def _append(self, sitting: Sitting, record: VerdictRecord) -> None:
@@ -242,10 +264,18 @@ class AuditSession(QObject):
             self._close()
             raise
 
+    def _mark(self, item: AuditItem) -> VerdictMark:
+        standing = self.queue.standing(item) if self.queue else None
+        if standing is None:
+            return VerdictMark("pending", "" if self.wish.blind else "; ".join(map(str, item.smells)))
+        words = f"stale: {standing.support}" if standing.is_stale else str(standing.support)
+        return VerdictMark(words, "; ".join(map(str, item.smells)))
+
     def _close(self) -> None:
         self.queue = None
         self._audit = None
         self._drawn = ()
+        self.marks_changed.emit({})
         self._show()
 
     def _show(self) -> None:

@@ -147,9 +147,9 @@ def inside_path(path: str) -> str | None:
     return None if normal == ".." or normal.startswith("../") else normal
 
 
-def matches(row: CitationRow, words: str) -> bool:
-    """Tell whether a row holds all words."""
-    text = f"{row.standing} {row.target} {row.note} {row.place.value}".lower()
+def matches(row: CitationRow, words: str, more: str = "") -> bool:
+    """Tell whether a row, with what else is said of it, holds all words."""
+    text = f"{row.standing} {row.target} {row.note} {row.place.value} {more}".lower()
     return all(word in text for word in words.lower().split())
 
 

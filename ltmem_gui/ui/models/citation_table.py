@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
@@ -18,13 +19,31 @@ _HORIZONTAL = Qt.Orientation.Horizontal
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 
-HEADERS = ("Place", "Stands in", "Points to", "Note")
+HEADERS = ("Place", "Verdict", "Stands in", "Points to", "Note")
+VERDICT_COLUMN = 1
 _KEYS: tuple[Callable[[CitationRow], Any], ...] = (
     lambda row: row.place.value,
+    lambda row: row.key,
     lambda row: (row.file, row.line),
     lambda row: row.target,
     lambda row: row.note.lower(),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictMark:
+    """What a sitting says of a row: the verdict in words, and hints where they may be seen."""
+
+    words: str = ""
+    hints: str = ""
+
+    @property
+    def text(self) -> str:
+        """Return what the filter looks at."""
+        return f"{self.words} {self.hints}"
+
+
+NO_MARK = VerdictMark()
 
 
 class CitationTableModel(QAbstractTableModel):
@@ -41,11 +60,17 @@ class CitationTableModel(QAbstractTableModel):
         self._words = ""
         self._places: frozenset[Place] = frozenset()
         self._order: tuple[int, bool] | None = None
+        self._marks: dict[str, VerdictMark] = {}
 
     @property
     def rows(self) -> Sequence[CitationRow]:
         """Return all rows, shown or not."""
         return self._rows
+
+    @property
+    def shown_keys(self) -> frozenset[str] | None:
+        """Return the keys of the rows that are shown, None where nothing is filtered."""
+        return frozenset(row.key for row in self._shown) if self._words or self._places else None
 
     def rowCount(self, parent: Index = _ROOT) -> int:
         return 0 if parent.isValid() else len(self._shown)
@@ -58,13 +83,14 @@ class CitationTableModel(QAbstractTableModel):
             return None
         row = self._shown[index.row()]
         if role == _DISPLAY:
-            texts = (row.label, row.short_standing, row.short_target, one_line(row.note or row.reason, 300))
+            words = self._mark(row).words
+            texts = (row.label, words, row.short_standing, row.short_target, one_line(row.note or row.reason, 300))
             return texts[index.column()]
         if role == _FOREGROUND and index.column() == 0:
             good = row.place in GOOD_PLACES
             return self._color("state.good" if good else "muted" if row.place is Place.NOT_SCANNED else "state.bad")
         if role == _TOOLTIP:
-            texts = (row.reason, row.standing, row.target, row.note)
+            texts = (row.reason, self._mark(row).hints, row.standing, row.target, row.note)
             return one_line(texts[index.column()], 400).replace("<", "‹") or None
         return None
 
@@ -84,6 +110,19 @@ class CitationTableModel(QAbstractTableModel):
         self._rows = tuple(rows)
         self._arrange()
 
+    def set_marks(self, marks: Mapping[str, VerdictMark]) -> None:
+        """Show what was said of rows, by their keys; what the words of the filter mean follows."""
+        self._marks = dict(marks)
+        self._arrange()
+
+    def set_mark(self, key: str, mark: VerdictMark) -> None:
+        """Show what was said of one row, in its place: a row is not taken from under the eye."""
+        self._marks[key] = mark
+        position = self.position_of(key)
+        if position is not None:
+            place = self.index(position, VERDICT_COLUMN)
+            self.dataChanged.emit(place, place)
+
     def set_filter(self, words: str, places: frozenset[Place] = frozenset()) -> None:
         """Show rows that hold all words and point to one of the places."""
         self._words, self._places = words, places
@@ -100,9 +139,15 @@ class CitationTableModel(QAbstractTableModel):
         self._shown = [
             row
             for row in self._rows
-            if (not self._places or row.place in self._places) and (not self._words or matches(row, self._words))
+            if (not self._places or row.place in self._places)
+            and (not self._words or matches(row, self._words, self._mark(row).text))
         ]
         if self._order is not None:
-            self._shown.sort(key=_KEYS[self._order[0]], reverse=self._order[1])
+            column, reverse = self._order
+            by_verdict = column == VERDICT_COLUMN
+            self._shown.sort(key=lambda r: self._mark(r).words if by_verdict else _KEYS[column](r), reverse=reverse)
         self.endResetModel()
         self.arranged.emit()
+
+    def _mark(self, row: CitationRow) -> VerdictMark:
+        return self._marks.get(row.key, NO_MARK) if self._marks else NO_MARK

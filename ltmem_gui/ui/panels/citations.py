@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
@@ -27,7 +28,7 @@ from ltmem_gui.domain.rollouts import RolloutRef
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.ui.actions import ActionRegistry
 from ltmem_gui.ui.bridge.supervisor import Supervisor
-from ltmem_gui.ui.models.audit_state import AuditSession, SittingWish
+from ltmem_gui.ui.models.audit_state import AuditSession, SittingWish, row_key
 from ltmem_gui.ui.models.citation_rows import (
     GOOD_PLACES,
     CitationRow,
@@ -37,7 +38,7 @@ from ltmem_gui.ui.models.citation_rows import (
     evidence_lines,
     who_cites,
 )
-from ltmem_gui.ui.models.citation_table import CitationTableModel
+from ltmem_gui.ui.models.citation_table import VERDICT_COLUMN, CitationTableModel, VerdictMark
 from ltmem_gui.ui.models.text_lines import rollout_lines
 from ltmem_gui.ui.models.workbench import Seen
 from ltmem_gui.ui.panels.audit_desk import AuditDesk
@@ -94,6 +95,7 @@ class CitationsPanel(QWidget):
         self._theme = theme
         self._seen = Seen()
         self._kept = ""
+        self._leads = True  # a row that a person chooses is judged next; one that moves by itself is not
         self.model = CitationTableModel(theme.color, self)
         self.session = AuditSession(operations, supervisor, parent=self)
         self.desk = AuditDesk(self.session, actions)
@@ -108,6 +110,8 @@ class CitationsPanel(QWidget):
         actions.bind("citations.copy", self.copy_location)
         actions.bind("citations.permalink", self.copy_permalink)
         self.session.item_shown.connect(self._on_item_shown)
+        self.session.marks_changed.connect(self._on_marks_changed)
+        self.session.mark_changed.connect(self.model.set_mark)
         self.desk.begin_asked.connect(self._on_begin_asked)
         self.desk.list_wanted.connect(self.table.setFocus)
 
@@ -157,7 +161,7 @@ class CitationsPanel(QWidget):
         self.filter = QLineEdit()
         self.filter.setObjectName("citations.filter")
         self.filter.setAccessibleName("Filter the citations")
-        self.filter.setPlaceholderText("Filter by file, target, note or place")
+        self.filter.setPlaceholderText("Filter by file, target, note, place or verdict")
         self.filter.setClearButtonEnabled(True)
         self.filter.textChanged.connect(self._on_filter_changed)
         self.chips = ChipRow(
@@ -221,8 +225,9 @@ class CitationsPanel(QWidget):
         header.setStretchLastSection(True)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         wide = table.fontMetrics().averageCharWidth()
-        for index, width in enumerate((15, 23, 28, 20)):
+        for index, width in enumerate((15, 18, 23, 28, 20)):
             header.resizeSection(index, wide * width)
+        table.setColumnHidden(VERDICT_COLUMN, True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         header.setSortIndicatorClearable(True)
         table.setSortingEnabled(True)
@@ -317,6 +322,7 @@ class CitationsPanel(QWidget):
             else:
                 places |= set(Place) - GOOD_PLACES - {Place.NOT_SCANNED}
         self.model.set_filter(self.filter.text(), frozenset(places))
+        self.session.limit(self.model.shown_keys)
 
     def _on_model_arranging(self) -> None:
         row = self.current_row()
@@ -334,7 +340,7 @@ class CitationsPanel(QWidget):
     def _on_current_row_changed(self) -> None:
         row = self.current_row()
         self._show_row(row)
-        if row is not None:
+        if row is not None and self._leads:
             self.session.follow(row.file, row.line)
 
     def _on_begin_asked(self, wish: SittingWish) -> None:
@@ -342,11 +348,17 @@ class CitationsPanel(QWidget):
         refs = tuple(rollout.ref for rollout in report.rollouts) if report is not None else None
         self.session.begin(wish, refs)
 
+    def _on_marks_changed(self, marks: Mapping[str, VerdictMark]) -> None:
+        self.table.setColumnHidden(VERDICT_COLUMN, not marks)
+        self._leads = False
+        self.model.set_marks(marks)
+        self._leads = True
+
     def _on_item_shown(self, item: AuditItem | None) -> None:
         """Bring the list to the item; a filter that hides it is taken off."""
         if item is None:
             return
-        key = f"{item.file}:{item.line}:{item.entry.location}"
+        key = row_key(item)
         if self.model.position_of(key) is None:
             self.chips.clear()
             self.filter.clear()
