@@ -67,7 +67,9 @@ class CitationRow:
 
     @property
     def short_target(self) -> str:
-        """Return where it points, long session ids cut in the middle."""
+        """Return where it points, long session ids and paths cut in the middle so that the lines stay."""
+        if self.entry is not None and not self.thread_id:
+            return f"{middle(one_line(self.entry.path, 400), 18)}:{self.entry.start}-{self.entry.end}"
         if not self.thread_id:
             return one_line(self.target, 300)
         lines = f" : {self.entry.start}-{self.entry.end}" if self.entry else ""
