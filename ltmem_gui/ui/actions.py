@@ -60,6 +60,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("inbox.reword", "Reword and take the line", "inbox"),
     ActionSpec("inbox.drop", "Drop the line", "inbox"),
     ActionSpec("inbox.undecide", "Back to undecided", "inbox"),
+    ActionSpec("inbox.rollout", "Open the rollout at the line", "inbox", icon="file", tip="Reads its rollout file"),
     ActionSpec("why.open", "Why is my memory empty?", icon="info", tip="The whole chain in words"),
     ActionSpec("citations.evidence", "Go to the evidence", "citations"),
     ActionSpec("citations.open", "Open at the line", "citations", icon="file"),

@@ -16,10 +16,11 @@ from ltmem_gui.domain.consent import Receipt, Selection
 from ltmem_gui.domain.errors import KnownError, StalePlan
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.plan import Plan, newly_left_out
-from ltmem_gui.domain.queue_actions import QueueAction, RowFacts, sort_rows
+from ltmem_gui.domain.queue_actions import QueueAction, RowFacts, refusals
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.explain import explain
 from ltmem_gui.pipeline.operations import Operations
+from ltmem_gui.pipeline.ports import ScannedRollout
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.ui.bridge.awaiting import opened
 from ltmem_gui.ui.bridge.excepthook import BugReport, BugReporter
@@ -124,6 +125,7 @@ class Controller(QObject):
         bind("app.quit", window.close)
         bind("queue.detail", window.queue.detail.take_focus)
         bind("queue.rollout", lambda: self._spawn("queue.rollout", self._open_rollout()))
+        bind("inbox.rollout", lambda: self._spawn("inbox.rollout", self._open_inbox_rollout()))
         for id_, action in ROW_ACTIONS.items():
             bind(id_, lambda action=action: self._on_row_action_pressed(action))
         bind("why.open", self._on_why_pressed)
@@ -189,10 +191,24 @@ class Controller(QObject):
         row = self.window.queue.current_row()
         if row is None or row.scanned is None:
             return
-        rollout = await self._parts.operations.load_rollout(row.scanned.ref)
+        await self._show_rollout(row.scanned, row.title)
+
+    async def _open_inbox_rollout(self) -> None:
+        line, report = self.window.inbox.current_line(), self.workbench.seen.report
+        if line is None:
+            return
+        found = next((r for r in (report.rollouts if report else ()) if r.id == line.thread_id), None)
+        if found is None:
+            self.window.messages.show_message("warning", "Its rollout is not in the scan.", "Scan the folder it is in.")
+            return
+        marked = None if line.line is None else range(line.line, line.line + 1)
+        await self._show_rollout(found, one_line(line.text, 200), marked)
+
+    async def _show_rollout(self, scanned: ScannedRollout, title: str, marked: range | None = None) -> None:
+        rollout = await self._parts.operations.load_rollout(scanned.ref)
         colors = line_colors(self._parts.theme)
-        lines = rollout_lines(rollout)
-        RolloutWindow(row.title, one_line(rollout.path, 400), lines, colors, self.window).open()
+        lines = rollout_lines(rollout, marked)
+        RolloutWindow(title, one_line(rollout.path, 400), lines, colors, self.window).open()
 
     def open_demo(self, top: Path) -> None:
         """Create the demo's folder, which a person asked for, and scan its sessions."""
@@ -262,7 +278,15 @@ class Controller(QObject):
 
     def _on_why_pressed(self) -> None:
         seen = self.workbench.seen
-        verdict, *links = explain(seen.report, seen.jobs, seen.receipts or (), seen.snapshot, plan=self.workbench.plan)
+        verdict, *links = explain(
+            seen.report,
+            seen.jobs,
+            seen.receipts or (),
+            seen.snapshot,
+            inbox=len(seen.inbox or ()),
+            excluded=len(seen.excluded),
+            plan=self.workbench.plan,
+        )
         WhyPage(verdict, links, self.window).open()
 
     def _on_theme_toggled(self) -> None:
@@ -344,15 +368,18 @@ class Controller(QObject):
         rows = self.window.queue.selected_rows()
         now = int(time.time())
         busy = BUSY if self.workbench.run_state.busy else ""
-        facts = [RowFacts(row.thread_id, row.job, row.state.kind is StateKind.WAITING, None) for row in rows]
+        left_out = self.workbench.seen.excluded
+        offered = refusals(
+            (
+                RowFacts(row.thread_id, row.job, row.state.kind is StateKind.WAITING, left_out.get(row.thread_id))
+                for row in rows
+            ),
+            now,
+        )
         for id_, action in ROW_ACTIONS.items():
-            refusal = busy or ("" if rows else "no row is selected")
+            refusal = busy or offered[action]
             if not refusal and action is QueueAction.FORGET and len(rows) > 1:
                 refusal = "it is for one row at a time"
-            # Whether a row is left out already is known to the plan, not to the list.
-            if not refusal and action is not QueueAction.LIFT:
-                found = sort_rows(action, facts, now)
-                refusal = "" if found.eligible else found.others[0][1]
             self._actions.allow(id_, refusal)
 
     # what is possible now

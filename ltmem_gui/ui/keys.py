@@ -50,6 +50,7 @@ KEYS: tuple[KeyLine, ...] = (
     KeyLine("inbox", ("W",), "Reword and take it", "inbox.reword"),
     KeyLine("inbox", ("D",), "Drop it", "inbox.drop"),
     KeyLine("inbox", ("U",), "Back to undecided", "inbox.undecide"),
+    KeyLine("inbox", ("L",), "Open the rollout at the line", "inbox.rollout"),
     KeyLine("diff", ("F7",), "Next change", "review.next_change"),
     KeyLine("diff", ("Shift+F7",), "Previous change", "review.previous_change"),
     KeyLine("diff", ("N",), "Next undecided change", "review.next_undecided"),

@@ -231,6 +231,9 @@ class FakeOperations:
     async def inbox(self, home: Path) -> tuple[InboxLine, ...]:
         return (InboxLine(1, "t", "maybe use tabs", 4, "preference", 55, NOW),)
 
+    async def excluded(self, home: Path) -> dict[str, str]:
+        return {}
+
     async def receipts(self, home: Path) -> tuple[Receipt, ...]:
         return tuple(self.done)
 

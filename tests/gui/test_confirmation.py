@@ -15,9 +15,11 @@ from ltmem_gui.domain.consent import Selection
 from ltmem_gui.domain.effects import (
     AgentConstraints,
     CreditUsage,
+    InboxDecision,
     PruneOutputs,
     StartAgent,
     StoreInboxDecisions,
+    StoreOutputs,
     StoreVerdicts,
 )
 from ltmem_gui.domain.plan import Plan
@@ -197,6 +199,25 @@ def test_the_loss_is_asked_for_only_where_the_planner_found_one(tmp_path: Path) 
 def test_who_works_and_what_leaves_is_said_once(tmp_path: Path) -> None:
     assert provider_text(extract_plan(tmp_path)) == "Built-in rules, no AI model, nothing leaves this computer"
     assert "sends to" in provider_text(extract_plan(tmp_path, send=True))
+
+
+def test_changes_of_rows_are_said_one_by_one(tmp_path: Path) -> None:
+    decisions = (
+        InboxDecision(line_id=1, thread_id="t", decision="reword", quote="maybe tabs", text="tabs"),
+        InboxDecision(line_id=2, thread_id="t", decision="drop", quote="or not"),
+    )
+    out, back = {"thread_id": "t1", "excluded": "private"}, {"thread_id": "t2", "excluded": ""}
+    effects = (
+        StoreInboxDecisions(count=2, decisions=decisions),
+        StoreOutputs(count=0, edited=(out,)),
+        StoreOutputs(count=0, edited=(out, back, {"thread_id": "t3", "raw_memory": "x"})),
+    )
+    plan = extract_plan(tmp_path).model_copy(update={"effects": effects})
+    inbox, one, three = [line for group in describe(plan) for line in group.lines if line.number != "0"]
+    assert inbox.details == ("reword “maybe tabs” as “tabs”", "drop “or not”")
+    assert (one.number, one.text) == ("1", "session left out of the memory")
+    assert one.details == ("t1   left out of the memory",)
+    assert three.text == "sessions: 1 left out of the memory, 1 taken into the memory again, 1 with an edited memory"
 
 
 def test_every_other_effect_has_words(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ from ltmem_gui.ui.main_window import PANELS, MainWindow
 from ltmem_gui.ui.models.run_state import RunPhase
 from ltmem_gui.ui.models.workbench import Folders
 from ltmem_gui.ui.theme import Theme
+from ltmem_gui.ui.widgets.line_view import LineView
 from tests.gui.builders import NOW, extract_plan
 from tests.gui.conftest import LoopHarness
 from tests.helpers.guard import Guard
@@ -253,8 +254,13 @@ def test_rows_are_held_released_and_run_by_small_plans(desk: Desk) -> None:
     desk.act_and_answer("queue.release", "confirmation.yes")
     assert queue.model.row_of(done.key).state.name != "held"  # type: ignore[union-attr]
     assert "it is not held" in desk.window.messages._remedy.text()
-    desk.act("queue.lift")
-    assert desk.window.messages.text.startswith("lift: for none of")
+    assert "it is not left out" in registry.action("queue.lift").toolTip()
+    queue.select_key(done.key)
+    desk.act_and_answer("queue.exclude", "confirmation.yes")
+    queue.select_key(done.key)
+    assert "it is left out already" in registry.action("queue.exclude").toolTip()
+    desk.act_and_answer("queue.lift", "confirmation.yes")
+    assert not registry.action("queue.lift").isEnabled()
     assert desk.reporter.reports == ()
 
 
@@ -300,6 +306,31 @@ def test_the_inbox_is_decided_by_keyboard_and_confirmed_once(desk: Desk, monkeyp
     desk.harness.run(confirm(), 30)
     assert asked == [((1, "take", ""), (2, "drop", ""), (3, "reword", "Deploy from the release branch"))]
     assert len(panel.wishes) == 3
+
+
+def test_an_inbox_line_is_shown_where_it_was_said(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    name_folders(desk)
+    desk.press("folders.scan")
+    row = next(row for row in desk.window.queue.model.rows if row.title.startswith("Plot"))
+    assert row.scanned is not None
+    rollout = asyncio.run(desk.controller.workbench.operations.load_rollout(row.scanned.ref))
+    line = next(item.line for item in rollout.items if item.role == "assistant")
+    lines = tuple(InboxLine(n, t, "maybe", line, "fact", 50, NOW) for n, t in ((1, row.thread_id), (2, "elsewhere")))
+
+    async def inbox(home: Path) -> tuple[InboxLine, ...]:
+        return lines
+
+    monkeypatch.setattr(desk.controller.workbench.operations, "inbox", inbox)
+    desk.act("run.scan")
+    panel = desk.window.inbox
+    desk.act("panel.inbox")
+    desk.act("inbox.rollout")
+    text = desk.find("rollout.text")
+    assert isinstance(text, LineView)
+    assert text.marked_labels[0] == str(line)
+    panel.list.setCurrentItem(panel.list.topLevelItem(1))
+    desk.act("inbox.rollout")
+    assert "not in the scan" in desk.window.messages.text
 
 
 def test_the_empty_memory_is_explained(desk: Desk) -> None:

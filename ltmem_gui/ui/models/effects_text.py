@@ -15,6 +15,7 @@ from ltmem_gui.domain.effects import (
     DeleteFile,
     EffectGroup,
     EnsureLayout,
+    InboxDecision,
     PruneOutputs,
     ResetBaseline,
     SendToModel,
@@ -255,13 +256,25 @@ def _update(effect: UpdateJobs) -> EffectLine:
         return EffectLine("1", f"record of this consolidation{mark}", (effect.action,))
     marks = tuple(f"{mark.thread_id} ({mark.status.value})" for mark in effect.jobs)
     return EffectLine(
-        count(effect.count), "job records" + (f": {effect.action}" if marks else ""), marks or (effect.action,)
+        count(effect.count),
+        ("job record" if effect.count == 1 else "job records") + (f": {effect.action}" if marks else ""),
+        marks or (effect.action,),
     )
 
 
 def _store(effect: StoreOutputs) -> EffectLine:
-    text = "edited memories" if effect.edited else "extracted memories at most"
-    return EffectLine(count(effect.count), text)
+    if not effect.edited:
+        return EffectLine(count(effect.count), "extracted memories at most")
+    by_wish: dict[str, list[str]] = {}
+    for change in effect.edited:
+        wish = "left out of the memory" if change.get("excluded") else "taken into the memory again"
+        wish = "with an edited memory" if "raw_memory" in change else wish
+        by_wish.setdefault(wish, []).append(one_line(change["thread_id"]))
+    noun = "session" if len(effect.edited) == 1 else "sessions"
+    parts = [f"{count(len(threads))} {wish}" for wish, threads in by_wish.items()]
+    text = f"{noun}: {', '.join(parts)}" if len(by_wish) > 1 else f"{noun} {next(iter(by_wish))}"
+    details = tuple(f"{thread}   {wish}" for wish, threads in by_wish.items() for thread in threads)
+    return EffectLine(count(len(effect.edited)), text, details)
 
 
 def _prune(effect: PruneOutputs) -> EffectLine:
@@ -278,7 +291,13 @@ def _verdicts(effect: StoreVerdicts) -> EffectLine:
 
 
 def _inbox(effect: StoreInboxDecisions) -> EffectLine:
-    return EffectLine(count(effect.count), "inbox decisions")
+    details = tuple(_decision(decision) for decision in effect.decisions)
+    return EffectLine(count(effect.count), "inbox decisions" if effect.count != 1 else "inbox decision", details)
+
+
+def _decision(decision: InboxDecision) -> str:
+    words = f" as “{one_line(decision.text, 300)}”" if decision.decision == "reword" else ""
+    return f"{decision.decision} “{one_line(decision.quote, 300)}”{words}"
 
 
 def _baseline(effect: ResetBaseline) -> EffectLine:

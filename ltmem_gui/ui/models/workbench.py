@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,7 @@ class Seen:
     watermark: int | None = None
     snapshot: WorkspaceSnapshot | None = None
     inbox: tuple[InboxLine, ...] | None = None
+    excluded: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +251,15 @@ class Workbench(QObject):
         receipts = await self.operations.receipts(home)
         watermark = await self.operations.watermark(home)
         inbox = await self.operations.inbox(home)
-        self._see(report=report or self.seen.report, jobs=jobs, receipts=receipts, watermark=watermark, inbox=inbox)
+        excluded = await self.operations.excluded(home)
+        self._see(
+            report=report or self.seen.report,
+            jobs=jobs,
+            receipts=receipts,
+            watermark=watermark,
+            inbox=inbox,
+            excluded=excluded,
+        )
 
     async def _estimate(self) -> None:
         self._to(RunPhase.ESTIMATING)

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.inbox import InboxLine
+from ltmem_gui.domain.jobs import STAGE1_KIND, JobRecord
 from ltmem_gui.pipeline.row_plans import InboxWish
 from ltmem_gui.ui.actions import ActionRegistry
 from ltmem_gui.ui.models import formats
@@ -29,8 +30,8 @@ from ltmem_gui.ui.theme import Theme
 from ltmem_gui.ui.widgets.bars import EmptyPage
 from ltmem_gui.ui.widgets.labels import plain_label
 
-COLUMNS = ("Decision", "Line", "Kind", "Score", "Waits", "Expires")
-WIDTHS = (110, 560, 110, 60, 90, 90)
+COLUMNS = ("Decision", "Line", "Session", "Kind", "Score", "Waits", "Expires")
+WIDTHS = (110, 480, 200, 100, 60, 70, 80)
 SIGNS = {"take": "✓ take", "reword": "✎ reword", "drop": "✕ drop"}
 COLORS = {"take": "state.good", "reword": "state.running", "drop": "state.bad"}
 
@@ -54,6 +55,7 @@ class InboxPanel(QWidget):
         self._theme = theme
         self._clock = clock
         self._lines: tuple[InboxLine, ...] | None = None
+        self._sessions: dict[str, str] = {}
         self.wishes: dict[int, InboxWish] = {}
         self.list = self._build_list(actions)
         self.words = QLineEdit()
@@ -65,7 +67,7 @@ class InboxPanel(QWidget):
         self.confirm.setObjectName("inbox.confirm")
         self.confirm.setProperty("primary", "true")
         self.confirm.clicked.connect(self._on_confirm_clicked)
-        self._hint = plain_label("T take · W reword · D drop · U undecided", role="muted")
+        self._hint = plain_label("T take · W reword · D drop · U undecided · L rollout", role="muted")
         self._empty = EmptyPage("inbox.empty")
         self._empty.pressed.connect(self.read_asked)
         self._build()
@@ -83,6 +85,7 @@ class InboxPanel(QWidget):
         if seen.inbox == self._lines:
             return
         self._lines = seen.inbox
+        self._sessions = {job.job_key: _session(job) for job in seen.jobs if job.kind == STAGE1_KIND}
         waiting = {line.id for line in seen.inbox or ()}
         self.wishes = {id_: wish for id_, wish in self.wishes.items() if id_ in waiting}
         self._fill()
@@ -163,6 +166,7 @@ class InboxPanel(QWidget):
             texts = [
                 "",
                 one_line(waiting.text, 300),
+                self._sessions.get(waiting.thread_id, waiting.thread_id),
                 waiting.kind,
                 str(waiting.score),
                 formats.span(now - waiting.created_at),
@@ -209,3 +213,9 @@ class InboxPanel(QWidget):
 
     def _on_confirm_clicked(self) -> None:
         self.decided.emit(tuple(self.wishes.values()))
+
+
+def _session(job: JobRecord) -> str:
+    """Return project and title of the session a line is from."""
+    title = one_line(job.title, 120) or job.job_key
+    return f"{formats.project(job.cwd)} · {title}" if job.cwd else title
