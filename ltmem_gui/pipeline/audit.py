@@ -21,6 +21,7 @@ from ltmem_gui.domain.extraction import StageOneOutput
 from ltmem_gui.domain.plan import FileChange
 from ltmem_gui.domain.rollouts import Rollout, RolloutRef
 from ltmem_gui.domain.verdicts import VerdictRecord
+from ltmem_gui.pipeline.audit_drift import baseline_snapshots
 from ltmem_gui.pipeline.ports import Adapters, Redactor, WorkspaceSnapshot
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.pipeline.sessions import open_store
@@ -78,8 +79,9 @@ async def load_audit(
     """Pair every claim with its citations, look up the evidence, and read the verdicts.
 
     `refs` are sessions that were scanned already; without them those below the request's sources are looked up (none
-    named, none opened). Only cited sessions are read, all of them `with_usage`. Raises `UsageError` without a memory
-    folder, `InputError` for one that is missing or unreadable.
+    named, none opened). Only cited sessions are read, all of them `with_usage`. `snapshots` keep what was cited;
+    without them the baseline tells it. Raises `UsageError` without a memory folder, `InputError` for one that is
+    missing or unreadable.
     """
     if request.memory_root is None:
         raise UsageError("no memory folder was named", "give --memory-root DIR")
@@ -92,11 +94,13 @@ async def load_audit(
         refs, complete = await _discover(adapters, request, cancel, listen)
     read = await _read_sessions(adapters, refs, _cited_places(files), with_usage, cancel, listen)
     complete = complete and not read.notes
+    if snapshots is None:
+        snapshots = await _at_baseline(adapters, snapshot, read.notes)
     async with open_store(adapters, request.home, writing=False) as call:
         records = await call(call.store.verdicts)
         outputs = await call(call.store.outputs)
     new_lines = await _new_lines(adapters, request, snapshot, read.notes)
-    sources = AuditSources(files, read.texts, frozenset(read.known), complete, snapshots or {}, new_lines)
+    sources = AuditSources(files, read.texts, frozenset(read.known), complete, snapshots, new_lines)
     found = await adapters.offload.cpu(collect, sources)
     keys = await adapters.offload.cpu(partial(keys_with_secrets, adapters.layer_redactor()), found)
     if keys:
@@ -112,6 +116,14 @@ def keys_with_secrets(redactor: Redactor, found: AuditSet) -> frozenset[str]:
         if item.evidence not in seen:
             seen[item.evidence] = bool(item.evidence) and bool(redactor.redact(item.evidence).findings)
     return frozenset(item.key for item in found.items if seen[item.evidence])
+
+
+async def _at_baseline(adapters: Adapters, snapshot: WorkspaceSnapshot, notes: list[str]) -> Snapshots:
+    try:
+        return await baseline_snapshots(adapters, snapshot)
+    except InputError as error:
+        notes.append(f"what the citations said at the baseline cannot be told: {error.what}")
+        return {}
 
 
 def _kept(outputs: Sequence[StageOneOutput], usage: Mapping[str, Usage], request: Request, now: int) -> dict[str, str]:

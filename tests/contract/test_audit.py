@@ -17,9 +17,10 @@ from ltmem_gui.domain.anchors import LocationStatus
 from ltmem_gui.domain.audit import Support, Verdicts
 from ltmem_gui.domain.audit_frames import draw
 from ltmem_gui.domain.audit_queue import AuditQueue
-from ltmem_gui.domain.audit_repairs import Repair
+from ltmem_gui.domain.audit_repairs import Repair, anchored
 from ltmem_gui.domain.audit_report import read_json_lines, to_json_lines
 from ltmem_gui.domain.cancel import CancelToken
+from ltmem_gui.domain.consent import Selection
 from ltmem_gui.domain.errors import (
     AlreadyApplied,
     Cancelled,
@@ -239,6 +240,80 @@ def test_a_secret_in_the_evidence_is_a_smell_and_never_in_a_report(bench: Bench,
     for form in FORMATS.values():
         assert SECRET not in form(report)
     assert read_json_lines(to_json_lines(report), where="x") == report
+
+
+# drift
+
+
+@pytest.fixture
+def cited(bench: Bench) -> Bench:
+    """A folder whose first bullet cites a summary, under a baseline that holds both."""
+    path = next(path for path in (bench.memory / "rollout_summaries").iterdir() if "pnpm" in path.name)
+    place = path.relative_to(bench.memory).as_posix()
+    number = next(n for n, line in enumerate(path.read_text().split("\n"), 1) if line.startswith("- "))
+    first = load(bench).found.items[0]
+    text = (bench.memory / "MEMORY.md").read_text()
+    row = text.split("\n")[first.line - 1]
+    new = text.replace(row, f"{place}:{number}-{number} |note=[c1 said]")
+
+    async def write() -> None:
+        plan = await Operations(bench).audit.plan_repairs(bench.request(), (Repair("fix note", first, note="x"),))
+        edited = {"MEMORY.md": {plan.changes[0].hunks[0].id: (new.split("\n")[first.line - 1] + "\n",)}}
+        selection = Selection(plan_digest=plan.digest, edited=edited)
+        grant = await Operations(bench).approve(plan, selection, approver="me", surface="window")
+        await Operations(bench).apply(grant, cancel=CancelToken(), listen=bench.events.append)
+
+    run(write())
+    return bench
+
+
+def test_lines_that_were_moved_by_hand_are_found_and_re_anchored(cited: Bench, guard: Guard) -> None:
+    first = load(cited).found.items[0]
+    assert first.location.status is LocationStatus.EXACT
+    path = cited.memory / first.entry.path
+    with guard.grant():
+        path.write_text(path.read_text().replace("Preference signals:", "more\nand more\nPreference signals:"))
+    moved = load(cited).found.items[0]
+    assert moved.location.label == "moved +2"
+    assert moved.evidence == first.evidence
+    guard.granted = False
+    plan = run(Operations(cited).audit.plan_repairs(cited.request(), (anchored(moved),)))
+    run(cited.apply(plan))
+    again = load(cited).found.items[0]
+    assert (again.location.status, again.evidence) == (LocationStatus.EXACT, first.evidence)
+    assert again.entry.start == first.entry.start + 2
+
+
+def test_lines_that_are_gone_are_never_replaced_by_their_numbers(cited: Bench, guard: Guard) -> None:
+    first = load(cited).found.items[0]
+    path = cited.memory / first.entry.path
+    with guard.grant():
+        path.write_text(path.read_text().replace(first.evidence, "- something else was written over it"))
+    found = load(cited).found.items[0]
+    assert not found.location.status.resolves
+    assert found.evidence == ""
+
+
+def test_a_citation_newer_than_the_baseline_is_taken_at_its_word(cited: Bench, guard: Guard) -> None:
+    first = load(cited).found.items[0]
+    path = cited.memory / first.entry.path
+    with guard.grant():
+        path.write_text("new first line\n" + path.read_text())
+    change_memory(cited, guard, f":{first.entry.start}-{first.entry.end} |", ":1-1 |")
+    found = load(cited).found.items[0]
+    assert (found.location.status, found.evidence) == (LocationStatus.EXACT, "new first line")
+
+
+def test_objects_that_cannot_be_read_are_said(cited: Bench, guard: Guard, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise InputError("damaged")
+
+    monkeypatch.setattr(Bench, "memory_objects", fail)
+    assert load(cited).notes == ()
+    path = cited.memory / load(cited).found.items[0].entry.path
+    with guard.grant():
+        path.write_text("x\n" + path.read_text())
+    assert any("at the baseline cannot be told: damaged" in note for note in load(cited).notes)
 
 
 # sittings

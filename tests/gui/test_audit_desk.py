@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -337,6 +338,27 @@ def test_repairs_become_plans_for_the_review(table: Table) -> None:
     table.harness.call(actions["audit.propose.re-anchor"].trigger)
     assert "no other certain place" in table.errors[-1].what
     assert table.records() == ()
+    table.click("audit.end")
+
+
+def test_evidence_that_moved_is_shown_where_it_is(table: Table, guard: Guard) -> None:
+    root = table.bench.memory
+    name = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+    with guard.grant():
+        for arguments in (("init", "-q"), ("add", "-A"), (*name, "commit", "-q", "-m", "baseline")):
+            subprocess.run(["git", *arguments], cwd=root, check=True)
+        path = root / "rollout_summaries" / "a.md"
+        path.write_text("new\n" + path.read_text().replace("- fact number 2 was said in the session", "gone"))
+    table.harness.call(lambda: table.panel.show_seen(Seen(snapshot=table.bench.workspace.read(root))))
+    table.begin()
+    assert table.panel.evidence.marked_labels == ("2",)
+    assert table.panel._evidence_title.full_text.startswith("Evidence · rollout_summaries/a.md:1-1 — moved +1")
+    actions = {action.objectName(): action for action in table.panel.desk.repairs.actions()}
+    table.harness.call(actions["audit.propose.re-anchor"].trigger)
+    assert any("a.md:2-2 |note=[c1 said]" in line for hunk in table.plans[0].changes[0].hunks for line in hunk.new)
+    table.press("1")
+    assert table.panel.evidence.marked_labels == ()
+    assert " — ambiguous" in table.panel._evidence_title.full_text
     table.click("audit.end")
 
 

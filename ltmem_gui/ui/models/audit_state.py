@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
+from ltmem_gui.domain.anchors import Location
 from ltmem_gui.domain.audit import AuditItem, Standing, Support
 from ltmem_gui.domain.audit_frames import Frame, Method, Stratum, draw
 from ltmem_gui.domain.audit_queue import AuditQueue
@@ -186,6 +187,10 @@ class AuditSession(QObject):
         item = next((item for item in self._drawn if (item.file, item.line) == (file, line)), None)
         if item is not None and self.queue.go_to(item.key):
             self._show()
+
+    def location(self, key: str) -> Location | None:
+        """Return where the lines of a row are by what the sitting knows, None outside of it."""
+        return next((item.location for item in self._drawn if row_key(item) == key), None)
 
     def limit(self, rows: Collection[str] | None) -> None:
         """Walk through what the list shows first; None for all of it."""

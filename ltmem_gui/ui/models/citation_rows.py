@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ltmem_gui.domain.anchors import Location
 from ltmem_gui.domain.citations import CitationEntry, RejectedLine, parse
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.pipeline.ports import WorkspaceFile, WorkspaceSnapshot
@@ -115,14 +116,22 @@ def claim_lines(row: CitationRow, snapshot: WorkspaceSnapshot) -> tuple[TextLine
     return tuple(TextLine(line.label, line.text, number in marks) for number, line in enumerate(lines, 1))
 
 
-def evidence_lines(row: CitationRow, snapshot: WorkspaceSnapshot) -> tuple[TextLine, ...]:
-    """Return the cited file with its cited lines marked; empty for what is no file of the folder."""
+def evidence_lines(
+    row: CitationRow, snapshot: WorkspaceSnapshot, location: Location | None = None
+) -> tuple[TextLine, ...]:
+    """Return the cited file with its cited lines marked; empty for what is no file of the folder.
+
+    Where it is known that the lines moved, they are marked where they are; where they are gone, nothing is.
+    """
     if row.entry is None or row.place not in (Place.FOUND, Place.OUT_OF_RANGE):
         return ()
     file = snapshot.files.get(inside_path(row.entry.path) or "")
     if file is None:
         return ()
-    return lines_of(decoded(file.data), range(row.entry.start, row.entry.end + 1))
+    first, last = row.entry.start, row.entry.end
+    if location is not None:
+        first, last = (location.start, location.end) if location.status.resolves else (1, 0)
+    return lines_of(decoded(file.data), range(first, last + 1))
 
 
 def who_cites(rows: Iterable[CitationRow], cited: CitationRow) -> list[CitationRow]:

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ltmem_gui.domain.anchors import LocationStatus
 from ltmem_gui.domain.audit import AuditItem, permalink
 from ltmem_gui.domain.audit_support import quote_spans
 from ltmem_gui.domain.hazards import one_line
@@ -270,11 +271,14 @@ class CitationsPanel(QWidget):
         self._claim_title.set_text(f"Claim · {row.standing}")
         self.claim.show_lines(claim_lines(row, snapshot))
         self._evidence_title.set_text(f"Evidence · {one_line(row.target, 200)}")
-        lines = evidence_lines(row, snapshot)
+        location = self.session.location(row.key)
+        lines = evidence_lines(row, snapshot, location)
         self.evidence.show_lines(lines)
         if lines:
             self._mark_quotes()
-            self._evidence_title.set_text(f"Evidence · {one_line(row.target, 200)}{self._others(row)}")
+            moved = location is not None and location.status is not LocationStatus.EXACT
+            where = f" — {location.label}" if location is not None and moved else ""
+            self._evidence_title.set_text(f"Evidence · {one_line(row.target, 200)}{where}{self._others(row)}")
             return
         ref = self._ref(row.thread_id)
         if ref is not None:
