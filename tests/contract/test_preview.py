@@ -77,6 +77,9 @@ class _Adapters:
     async def redact_text(self, text: str, known: tuple[str, ...] = ()) -> Redaction:
         return Redaction(text.replace("hunter2", "[REDACTED]"), ())
 
+    def use_settings(self, settings: Settings) -> None:
+        pass
+
     def close(self) -> None:
         pass
 
