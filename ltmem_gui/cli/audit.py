@@ -10,12 +10,13 @@ from ltmem_gui import __version__
 from ltmem_gui.cli.context import Context, Subparsers
 from ltmem_gui.cli.render import describe_plan
 from ltmem_gui.domain.audit_frames import METHODS, STRATA
+from ltmem_gui.domain.audit_repairs import anchorings
 from ltmem_gui.domain.audit_report import AuditReport, read_json_lines
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.errors import ExitCode, InputError, RefusedError
 from ltmem_gui.domain.events import ignore
 from ltmem_gui.domain.hazards import one_line
-from ltmem_gui.domain.plan import PlanState
+from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.pipeline.audit import Audit
 from ltmem_gui.pipeline.audit_reports import FORMATS, ReportWish, make_report
 from ltmem_gui.pipeline.operations import Operations
@@ -44,6 +45,9 @@ def add_audit(kinds: Subparsers) -> None:
     export.add_argument("--format", choices=tuple(FORMATS), required=True)
     export.add_argument("--out", type=Path, metavar="FILE", help="a new file (default: standard output)")
     export.set_defaults(run=_run_export)
+    anchor = what.add_parser("reanchor", help="plan to point citations to where their lines are after edits by hand")
+    anchor.add_argument("--json", action="store_true", help="print the plan as JSON, to be saved for apply")
+    anchor.set_defaults(run=_run_reanchor)
     take = what.add_parser("import", help="plan to add the verdicts of a report in JSON lines; apply adds them")
     take.add_argument("file", metavar="FILE|-")
     take.add_argument("--json", action="store_true", help="print the plan as JSON, to be saved for apply")
@@ -94,6 +98,21 @@ def _run_import(args: argparse.Namespace, context: Context) -> int:
     report = read_json_lines(_read(args.file, context), where=args.file)
     request = Request(home=context.need_home(), memory_root=context.memory_root, settings=context.settings)
     plan = asyncio.run(Operations(context.adapters).audit.plan_import(request, report.verdict_records))
+    return _print_plan(args, context, plan)
+
+
+def _run_reanchor(args: argparse.Namespace, context: Context) -> int:
+    request = Request(home=context.need_home(), memory_root=context.need_memory_root(), settings=context.settings)
+
+    async def plan() -> Plan:
+        operations = Operations(context.adapters)
+        audit = await operations.audit.load(request, cancel=CancelToken(), listen=ignore)
+        return await operations.audit.plan_repairs(request, anchorings(audit.found.items))
+
+    return _print_plan(args, context, asyncio.run(plan()))
+
+
+def _print_plan(args: argparse.Namespace, context: Context, plan: Plan) -> int:
     if args.json:
         context.print_json(plan.model_dump(mode="json"))
     else:

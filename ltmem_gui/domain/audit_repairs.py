@@ -6,10 +6,11 @@ a line that moved meanwhile is refused and never replaced by guess.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ltmem_gui.domain.anchors import CitedText, inside_root
+from ltmem_gui.domain.anchors import CitedText, LocationStatus, inside_root
 from ltmem_gui.domain.audit import AuditItem
 from ltmem_gui.domain.citations import CitationEntry, format_entry, parse_entry
 from ltmem_gui.domain.errors import StalePlan, UsageError
@@ -43,9 +44,18 @@ def anchored(item: AuditItem) -> Repair:
     Raises `UsageError` where the lines did not move to one certain place.
     """
     location = item.location
-    if (location.start, location.end) == (item.entry.start, item.entry.end) or not location.status.resolves:
+    if location.status not in (LocationStatus.MOVED, LocationStatus.EDITED):
         raise UsageError("the cited lines have no other certain place", "name the lines yourself")
     return Repair("re-anchor", item, location.start, location.end)
+
+
+def anchorings(items: Iterable[AuditItem]) -> tuple[Repair, ...]:
+    """Return the repairs of all citations whose lines moved to one certain place, each citation once."""
+    found: dict[tuple[str, int], Repair] = {}
+    for item in items:
+        if item.location.status in (LocationStatus.MOVED, LocationStatus.EDITED):
+            found.setdefault((item.file, item.line), anchored(item))
+    return tuple(found.values())
 
 
 def repaired(files: dict[str, bytes], repair: Repair) -> bytes:

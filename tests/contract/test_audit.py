@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 from base64 import b64encode
 from collections.abc import Coroutine
@@ -13,6 +14,8 @@ from typing import Any, TypeVar
 
 import pytest
 
+from ltmem_gui.cli.main import Surfaces
+from ltmem_gui.cli.main import run as run_command
 from ltmem_gui.domain.anchors import LocationStatus
 from ltmem_gui.domain.audit import Support, Verdicts
 from ltmem_gui.domain.audit_frames import draw
@@ -31,7 +34,7 @@ from ltmem_gui.domain.errors import (
     UsageError,
     WorkspaceMoved,
 )
-from ltmem_gui.domain.plan import FileChange, Hunk, Plan, PlanState
+from ltmem_gui.domain.plan import FileChange, Hunk, Plan, PlanState, load_plan
 from ltmem_gui.domain.review import all_accepted
 from ltmem_gui.domain.rollouts import RolloutRef
 from ltmem_gui.pipeline.audit import Audit
@@ -282,6 +285,24 @@ def test_lines_that_were_moved_by_hand_are_found_and_re_anchored(cited: Bench, g
     again = load(cited).found.items[0]
     assert (again.location.status, again.evidence) == (LocationStatus.EXACT, first.evidence)
     assert again.entry.start == first.entry.start + 2
+
+
+def test_the_command_line_plans_every_re_anchoring_at_once(cited: Bench, guard: Guard) -> None:
+    def call() -> tuple[int, str]:
+        out = io.StringIO()
+        surfaces = Surfaces(compose=lambda home: cited, launch_window=lambda options: 0)
+        argv = ["cite", "audit", "reanchor", "--json", "--home", str(cited.home), "--memory-root", str(cited.memory)]
+        return run_command(argv, surfaces, io.StringIO(), out, out), out.getvalue()
+
+    assert call()[0] == 3
+    path = cited.memory / load(cited).found.items[0].entry.path
+    with guard.grant():
+        path.write_text(path.read_text().replace("Preference signals:", "more\nPreference signals:"))
+    code, out = call()
+    assert code == 0
+    run(cited.apply(load_plan(out, where="x")))
+    assert load(cited).found.items[0].location.status is LocationStatus.EXACT
+    assert call()[0] == 3
 
 
 def test_lines_that_are_gone_are_never_replaced_by_their_numbers(cited: Bench, guard: Guard) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ltmem_gui.domain.anchors import CitedText, Location, LocationStatus, snapshot
 from ltmem_gui.domain.audit import AuditItem
 from ltmem_gui.domain.audit_items import AuditSet, AuditSources, SessionText, collect, with_secrets
-from ltmem_gui.domain.audit_repairs import Repair, anchored, repaired
+from ltmem_gui.domain.audit_repairs import Repair, anchored, anchorings, repaired
 from ltmem_gui.domain.audit_smells import Smell, count_smells, smells_of
 from ltmem_gui.domain.audit_support import RareWords, quote_spans, words_of
 from ltmem_gui.domain.audit_usage import Usage, standing_words, usage_by_session, usage_of_lines, uses_in
@@ -89,6 +89,9 @@ def test_moved_lines_are_the_evidence_and_the_number_alone_never_is() -> None:
     assert one.location.label == "moved +2"
     assert one.evidence == "- use pnpm, never npm here"
     assert anchored(one) == Repair("re-anchor", one, 7, 7)
+    also = by_claim(audit, "also pnpm")
+    assert also.line == one.line
+    assert anchorings(audit.items) == (Repair("re-anchor", one, 7, 7),)
     with pytest.raises(UsageError, match="no other certain place"):
         anchored(by_claim(audit, "pin"))
     with pytest.raises(UsageError, match="no other certain place"):
