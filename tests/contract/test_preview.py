@@ -19,6 +19,7 @@ from ltmem_gui.domain.memory_items import memory_items, render_transcript
 from ltmem_gui.domain.plan import ProviderMark
 from ltmem_gui.domain.rollouts import RolloutRef
 from ltmem_gui.domain.secrets import Redaction
+from ltmem_gui.domain.settings import Settings
 from ltmem_gui.llm.builtin.extraction import BuiltinExtractor
 from ltmem_gui.sources.library import RolloutLibrary, load_rollout
 from tests.helpers.extraction_cases import request_of
