@@ -362,6 +362,23 @@ def test_evidence_that_moved_is_shown_where_it_is(table: Table, guard: Guard) ->
     table.click("audit.end")
 
 
+def test_a_sitting_ends_when_the_folder_changes_and_not_when_it_is_read_again(table: Table, guard: Guard) -> None:
+    table.begin()
+    table.press("1")
+    read = table.bench.workspace.read
+    table.harness.call(lambda: table.panel.show_seen(Seen(snapshot=read(table.bench.memory))))
+    assert table.panel.session.is_open
+    with guard.grant():
+        path = table.bench.memory / "MEMORY.md"
+        path.write_text(path.read_text().replace("scope: x", "scope: x\nmore: y"))
+    table.harness.call(lambda: table.panel.show_seen(Seen(snapshot=read(table.bench.memory))))
+    assert not table.panel.session.is_open
+    assert "1 records stored" in table.notices[-1].text
+    table.begin()
+    assert table.panel.desk._progress.text() == f"1 of {COUNT} judged"
+    table.click("audit.end")
+
+
 def test_nothing_to_judge_is_said(table: Table, guard: Guard) -> None:
     with guard.grant():
         (table.bench.memory / "MEMORY.md").write_text("# Task Group: x\n")

@@ -27,6 +27,7 @@ from ltmem_gui.domain.audit_support import quote_spans
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.rollouts import RolloutRef
 from ltmem_gui.pipeline.operations import Operations
+from ltmem_gui.pipeline.ports import WorkspaceSnapshot
 from ltmem_gui.ui.actions import ActionRegistry
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.models.audit_state import AuditSession, SittingWish, row_key
@@ -121,6 +122,9 @@ class CitationsPanel(QWidget):
         before, self._seen = self._seen, seen
         if seen.snapshot is before.snapshot and seen.report is before.report:
             return
+        if self.session.is_open and not _same_folder(before.snapshot, seen.snapshot):
+            # Its items speak of texts that are not there any more; what was judged is stored, and is resumed.
+            self.session.end()
         if seen.snapshot is None:
             self.model.set_rows(())
         else:
@@ -373,6 +377,10 @@ class CitationsPanel(QWidget):
     def _on_theme_changed(self) -> None:
         for view in (self.claim, self.evidence):
             view.set_colors(line_colors(self._theme))
+
+
+def _same_folder(one: WorkspaceSnapshot | None, other: WorkspaceSnapshot | None) -> bool:
+    return one is other or (one is not None and other is not None and one.mark() == other.mark())
 
 
 def _above(upper: QWidget, lower: QWidget) -> QWidget:
