@@ -19,6 +19,7 @@ from ltmem_gui.domain.effects import (
     ClaimJobs,
     CreateDataFolder,
     CreditUsage,
+    DeleteFile,
     PlannedJob,
     PruneOutputs,
     SendToModel,
@@ -145,6 +146,9 @@ class _Run:
                 await self._call(change_jobs, self._call.store, effect, self._adapters.clock())
         for effect in self._plan.effects_of(PruneOutputs):
             self.counts["pruned"] += await self._call(self._call.store.prune, effect.thread_ids)
+        if self._plan.effects_of(DeleteFile):
+            # The only file an extraction plan names is the undo image that is past its time.
+            await self._call(self._adapters.undo.discard, Path(self._plan.home))
 
     async def extract_all(self) -> None:
         """Work through the plan's list with eight workers until it is done or cancelled."""

@@ -13,6 +13,7 @@ from ltmem_gui.domain.effects import (
     ClaimJobs,
     CreateDataFolder,
     CreditUsage,
+    DeleteFile,
     Effect,
     PlannedJob,
     PruneOutputs,
@@ -88,7 +89,8 @@ async def plan_chosen(
     if mark.host:
         _refuse_below_limit(request, report.rollouts, adapters.clock())
     jobs, unfit = await _plan_jobs(adapters, request, chosen, mark, cancel, listen)
-    return Plan(
+    expired = await adapters.offload.store(adapters.undo.expired, request.home, adapters.clock())
+    plan = Plan(
         kind="extract",
         operation="extract",
         id=uuid.uuid4().hex,
@@ -99,10 +101,11 @@ async def plan_chosen(
         provider=mark,
         settings=request.settings,
         sources=tuple(SourceMark(agent=s.agent, path=s.path) for s in request.sources),
-        effects=_effects(request, jobs, mark, chosen),
+        effects=(*_effects(request, jobs, mark, chosen), *_removals(expired, jobs, chosen)),
         skipped=(*chosen.skipped, *unfit),
         notes=(*_notes(report.rollouts, jobs), *chosen.notes),
-    ).sealed()
+    )
+    return await adapters.offload.thread(plan.sealed)
 
 
 def _refuse_below_limit(request: Request, rollouts: tuple[ScannedRollout, ...], now: int) -> None:
@@ -219,6 +222,13 @@ def _effects(request: Request, jobs: list[PlannedJob], mark: ProviderMark, chose
     effects.append(StoreOutputs(count=len(jobs)))
     effects.append(UpdateJobs(scope="stage1", count=len(jobs)))
     return tuple(effects)
+
+
+def _removals(expired: str, jobs: list[PlannedJob], chosen: Chosen) -> tuple[Effect, ...]:
+    """Name the undo image that is past its time; it rides along with a plan that has something to do."""
+    if not expired or not (jobs or chosen.prune or chosen.credits):
+        return ()
+    return (DeleteFile(path=expired, reason="the undo image of the last apply is past its 24 hours"),)
 
 
 def _skip(rollout: ScannedRollout) -> Skip:

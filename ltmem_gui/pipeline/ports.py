@@ -420,6 +420,14 @@ class UndoSource(Protocol):
         """Return what can be undone, None without a usable image. Raises `WorkspaceMoved` for files changed since."""
         ...
 
+    def expired(self, home: Path, now: int) -> str:
+        """Return the folder of an image past its time, nothing when there is none."""
+        ...
+
+    def discard(self, home: Path) -> None:
+        """Remove the image: an effect of a confirmed plan. Raises `OSError`."""
+        ...
+
 
 class Adapters(AgentAdapters, Protocol):
     """Everything a use case may ask for; each is built when it is first asked for."""

@@ -105,3 +105,13 @@ class UndoImages:
         if image is None or image.journal.operation.root != snapshot.root:
             return None
         return UndoOffer(image.digest, image.expires_at, undo_changes(image, snapshot.files))
+
+    def expired(self, home: Path, now: int) -> str:
+        """Return the folder of an image past its time, nothing when there is none."""
+        folder = home / UNDO_SUBDIR
+        kept = folder.is_dir() and any(folder.iterdir())
+        return str(folder) if kept and find_image(home, now) is None else ""
+
+    def discard(self, home: Path) -> None:
+        """Remove the image. Raises `OSError`."""
+        discard_image(home)

@@ -105,6 +105,17 @@ def test_undo_needs_an_image_that_lives(bench: Bench) -> None:
         asyncio.run(Operations(bench).plan_undo(bench.request()))
 
 
+def test_an_image_past_its_time_is_removed_as_an_effect_of_the_next_plan(bench: Bench) -> None:
+    assert [path.name for path in (bench.home / "undo").iterdir()] != []
+    bench.now += DAY + 1
+    write_codex(bench.sessions, [("user", "Always use tabs here.")], number=7, at=bench.now - DAY, cwd="/r")
+    plan = asyncio.run(bench.plan_extract())
+    (removal,) = [effect for effect in plan.effects if effect.type == "DeleteFile"]
+    assert removal.path == str(bench.home / "undo")
+    asyncio.run(bench.apply(plan))
+    assert not (bench.home / "undo").exists()
+
+
 def test_undo_never_overwrites_what_was_changed_since(bench: Bench, guard: Guard) -> None:
     with guard.grant():
         (bench.memory / "MEMORY.md").write_text("mine\n")
