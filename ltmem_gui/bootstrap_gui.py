@@ -51,6 +51,7 @@ def application_options(adapters: Composition, options: WindowOptions) -> Applic
         folders=Folders(options.sources, options.memory_root, options.home or default_home()),
         demo_hint=str(fresh_demo_name()),
         open_demo=options.demo,
+        redact=redact_report,
         settings=options.settings,
         close=lambda: close_adapters(adapters),
         prepare=lambda: load_adapters(adapters),
@@ -76,6 +77,13 @@ def person() -> str:
         return getpass.getuser()
     except (OSError, KeyError):
         return "unknown"
+
+
+def redact_report(text: str) -> str:
+    """Take secrets out of a crash report before it is shown or copied."""
+    from ltmem_gui.domain.redaction import redact_text
+
+    return redact_text(text).text
 
 
 def default_home() -> Path:

@@ -110,6 +110,19 @@ def test_copies_are_bytes_of_the_lines_never_markers(room: Room) -> None:
     assert clipboard.text() == "n.md:4"
 
 
+def test_a_secret_on_disk_does_not_reach_the_clipboard(room: Room) -> None:
+    secret = "ghp_Zk3vR8sW1qLm5TxC9bNa2Yd6HfJ0PuE4oKsQ"
+    load(room, {"n.md": f"the key is {secret}\n"}, {"n.md": "the key is gone\n"})
+    panel = room.panel
+    panel.view.set_cursor_row(0)
+    panel.view.set_cursor_row(panel.model.document.count - 1, extend=True)
+    room.press(K.Key_C, CTRL)
+    room.press(K.Key_C, CTRL | SHIFT)
+    text = QGuiApplication.clipboard().text()
+    assert secret not in text
+    assert "[REDACTED:" in text
+
+
 def test_the_review_is_exported_in_four_forms(room: Room) -> None:
     old, new = many_hunks(2)
     load(room, {"n.md": old}, {"n.md": new})

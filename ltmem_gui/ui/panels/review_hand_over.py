@@ -43,7 +43,7 @@ class HandOver(QObject):
 
     def copy(self) -> None:
         """Copy the selected lines as they are in the files."""
-        QGuiApplication.clipboard().setText(self._view.selected_text())
+        self._put(self._view.selected_text())
 
     def copy_patch(self) -> None:
         """Copy the change under the cursor as a patch."""
@@ -54,13 +54,13 @@ class HandOver(QObject):
             return
         wanted = {member.hunk for member in unit.members if member.path == file.change.path}
         hunks = [hunk for hunk in file.change.hunks if hunk.id in wanted or WHOLE in wanted]
-        QGuiApplication.clipboard().setText("".join(patch_of_hunk(file.change, file.base, hunk) for hunk in hunks))
+        self._put("".join(patch_of_hunk(file.change, file.base, hunk) for hunk in hunks))
 
     def copy_place(self) -> None:
         """Copy path:line of the row under the cursor."""
         row = self._row()
         if row is not None and self._model.file is not None:
-            QGuiApplication.clipboard().setText(f"{self._model.file.change.path}:{row.new or row.old or 1}")
+            self._put(f"{self._model.file.change.path}:{row.new or row.old or 1}")
 
     def open_folder(self) -> None:
         """Open the folder of the file in the file manager, and copy path:line for an editor."""
@@ -75,7 +75,7 @@ class HandOver(QObject):
     def export(self, kind: str) -> None:
         """Copy the whole review in one form."""
         if self._state.review is not None:
-            QGuiApplication.clipboard().setText(self.exported(self._state.review, kind))
+            self._put(self.exported(self._state.review, kind))
             self.told.emit("Copied to the clipboard")
 
     def exported(self, review: Review, kind: str) -> str:
@@ -86,6 +86,16 @@ class HandOver(QObject):
             return json.dumps(review_as_json(review), indent=2, ensure_ascii=False) + "\n"
         decision = Decision.ACCEPT if kind == "accepted" else Decision.REJECT
         return patch_of_decision(review, self._state.base, decision).decode("utf-8", "replace")
+
+    def _put(self, text: str) -> None:
+        """Put text on the clipboard through the choke point: the folder on disk may hold what no run has cleaned."""
+        # Imported on the first copy: the rules take a while to load, and most reviews copy nothing.
+        from ltmem_gui.domain.redaction import redact_text
+
+        redaction = redact_text(text)
+        QGuiApplication.clipboard().setText(redaction.text)
+        if redaction.findings:
+            self.told.emit(f"{len(redaction.findings)} secrets were replaced in the copy")
 
     def _row(self) -> Row | None:
         at = self._view.cursor_row
