@@ -36,6 +36,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("run.estimate", "Estimate", icon="search", tip="Reads and redacts in memory only; no lease, no lock"),
     ActionSpec("run.start", "Run…", icon="run", tip="Extract, then consolidate; effects are shown first"),
     ActionSpec("run.consolidate", "Consolidate…", icon="review", tip="Make a plan to review from what is extracted"),
+    ActionSpec("run.undo", "Undo the last apply…", tip="A plan to review like any other, within 24 hours"),
     ActionSpec("run.cancel", "Cancel", icon="cancel", tip="Stop the running task; leases are given back"),
     ActionSpec("find.focus", "Find or filter", icon="search"),
     ActionSpec("keys.open", "Keys", icon="keys", tip="All keys of the window"),

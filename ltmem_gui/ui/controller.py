@@ -116,6 +116,7 @@ class Controller(QObject):
         bind("run.estimate", bench.estimate)
         bind("run.start", self._on_run_pressed)
         bind("run.consolidate", bench.consolidate)
+        bind("run.undo", bench.undo)
         bind("run.cancel", bench.cancel)
         bind("find.focus", self._on_find_pressed)
         bind("keys.open", lambda: KeysPage(window).open())
@@ -162,6 +163,7 @@ class Controller(QObject):
         window.citations.count_changed.connect(lambda number: window.set_badge("citations", number))
         window.memory.read_asked.connect(self._on_read_asked)
         window.history.read_asked.connect(self._on_receipts_asked)
+        window.history.undo_asked.connect(bench.undo)
         window.messages.action_pressed.connect(self._actions.trigger)
         self._parts.supervisor.known_raised.connect(self._on_known_raised)
         self._parts.supervisor.bug_raised.connect(lambda error: self._parts.reporter.report("task", error))
@@ -395,6 +397,7 @@ class Controller(QObject):
         self._actions.allow("run.start", "" if ready else busy or sessions or home)
         memory = "" if folders.memory_root is not None else "name a memory folder first"
         self._actions.allow("run.consolidate", busy or memory or home)
+        self._actions.allow("run.undo", busy or memory or home)
         self._update_row_actions()
         self._actions.allow("run.cancel", "" if state.can_cancel else "nothing is running")
 

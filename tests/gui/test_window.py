@@ -230,6 +230,24 @@ def test_from_an_empty_home_to_a_written_folder(desk: Desk) -> None:
     same_as_the_other_surface(desk)
 
 
+def test_the_last_apply_is_undone_by_a_plan_like_any_other(desk: Desk) -> None:
+    name_folders(desk)
+    desk.press("folders.scan")
+    desk.act_and_answer("run.start", "confirmation.yes")
+    accept_everything(desk)
+    desk.act_and_answer("review.apply", "confirmation.yes")
+    assert (desk.root / "MEMORY.md").is_file()
+    assert desk.window.shown_panel == "history"
+    desk.press("history.undo")
+    assert desk.window.shown_panel == "review"
+    assert (desk.root / "MEMORY.md").is_file()
+    accept_everything(desk)
+    desk.act_and_answer("review.apply", "confirmation.yes")
+    assert not (desk.root / "MEMORY.md").exists()
+    assert desk.window.messages.text.startswith("Receipt no. 3:")
+    assert desk.reporter.reports == ()
+
+
 def test_rows_are_held_released_and_run_by_small_plans(desk: Desk) -> None:
     name_folders(desk)
     desk.press("folders.scan")

@@ -173,6 +173,13 @@ class Workbench(QObject):
             self._set_run(RunState(RunPhase.PLAN_READY))
             self.plan_made.emit(plan)
 
+    def undo(self) -> None:
+        """Make a plan that takes the last apply back, to be reviewed."""
+        if self.plan is not None:
+            self._notice("warning", "Another plan waits for its review.", "Apply or drop it first.")
+        else:
+            self._start(self._undo())
+
     def act_on_rows(self, action: QueueAction, thread_ids: Sequence[str]) -> None:
         """Plan an action on rows of the queue, confirm it, carry it out, and tell for which it was not."""
         self._start(self._act_on_rows(action, tuple(thread_ids)))
@@ -302,6 +309,13 @@ class Workbench(QObject):
             self._to(RunPhase.NOTHING_TO_DO, "the memory folder is up to date")
             self._notice("good", "Nothing to do: the memory folder is up to date.")
             return
+        self.plan = plan
+        self._to(RunPhase.PLAN_READY)
+        self.plan_made.emit(plan)
+
+    async def _undo(self) -> None:
+        self._to(RunPhase.CONSOLIDATING, "looking at the undo image")
+        plan = await self.operations.plan_undo(self.request())
         self.plan = plan
         self._to(RunPhase.PLAN_READY)
         self.plan_made.emit(plan)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QHeaderView,
+    QPushButton,
     QSplitter,
     QStackedWidget,
     QTreeWidget,
@@ -28,9 +29,13 @@ _KINDS = {"extract": "Extraction", "apply": "Apply", "consolidate": "Consolidati
 
 
 class HistoryPanel(QWidget):
-    """List receipts and show one. Signals: `read_asked` (the receipts are to be read)."""
+    """List receipts and show one.
+
+    Signals: `read_asked` (the receipts are to be read), `undo_asked` (a plan that takes the last apply back).
+    """
 
     read_asked = Signal()
+    undo_asked = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -101,6 +106,11 @@ class HistoryPanel(QWidget):
             self.files.header().resizeSection(index, width)
         head = QHBoxLayout()
         head.addWidget(self._title, 1)
+        self.undo = QPushButton("Undo the last apply…")
+        self.undo.setObjectName("history.undo")
+        self.undo.setToolTip("Makes a plan to review; nothing changes before you confirm it. Possible for 24 hours.")
+        self.undo.clicked.connect(self.undo_asked)
+        head.addWidget(self.undo)
         layout = QVBoxLayout(page)
         layout.setContentsMargins(16, 12, 16, 8)
         layout.setSpacing(8)
