@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
 
 from ltmem_gui.domain.diffing.files import file_change
 from tests.gui.review_room import ALT, CTRL, SHIFT, A, K, Room, X, child, load, make_room
@@ -121,6 +122,20 @@ def test_a_secret_on_disk_does_not_reach_the_clipboard(room: Room) -> None:
     text = QGuiApplication.clipboard().text()
     assert secret not in text
     assert "[REDACTED:" in text
+
+
+def test_a_long_copy_is_cleaned_beside_the_window(room: Room, qtbot: QtBot) -> None:
+    secret = "ghp_Zk3vR8sW1qLm5TxC9bNa2Yd6HfJ0PuE4oKsQ"
+    lines = "".join(f"line {number} of a long file, with some more words to it\n" for number in range(3_000))
+    load(room, {"n.md": "old\n"}, {"n.md": f"{lines}the key is {secret}\n"})
+    panel = room.panel
+    panel.view.set_cursor_row(0)
+    panel.view.set_cursor_row(panel.model.document.count - 1, extend=True)
+    room.press(K.Key_C, CTRL)
+    qtbot.waitUntil(lambda: "[REDACTED:" in QGuiApplication.clipboard().text(), timeout=20_000)
+    text = QGuiApplication.clipboard().text()
+    assert secret not in text
+    assert "line 2999 of a long file" in text
 
 
 def test_the_review_is_exported_in_four_forms(room: Room) -> None:

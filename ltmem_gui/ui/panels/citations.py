@@ -230,7 +230,7 @@ class CitationsPanel(QWidget):
         header.setStretchLastSection(True)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         wide = table.fontMetrics().averageCharWidth()
-        for index, width in enumerate((16, 17, 26, 20, 12)):
+        for index, width in enumerate((16, 17, 22, 27, 12)):
             header.resizeSection(index, wide * width)
         table.setColumnHidden(VERDICT_COLUMN, True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
+from shiboken6 import isValid
 
 from ltmem_gui.domain.consent import Decision
 from ltmem_gui.domain.diffing.export import patch_of_decision, patch_of_hunk, review_as_json, review_as_markdown
 from ltmem_gui.domain.diffing.rows import Row
 from ltmem_gui.domain.diffing.units import WHOLE
 from ltmem_gui.domain.review import Review
+from ltmem_gui.domain.secrets import Redaction
 from ltmem_gui.ui.models.diff_model import DiffModel
 from ltmem_gui.ui.models.review_state import ReviewState
 from ltmem_gui.ui.widgets.diff_view import DiffView
+
+# Redacting more than this at once would hold the window for longer than 50 ms.
+INLINE_CHARACTERS = 100_000
 
 Opener = Callable[[Path], object]
 
@@ -33,6 +39,7 @@ class HandOver(QObject):
     """
 
     told = Signal(str)
+    _text_cleaned = Signal(object)
 
     def __init__(self, state: ReviewState, model: DiffModel, view: DiffView, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -40,6 +47,7 @@ class HandOver(QObject):
         self._model = model
         self._view = view
         self.opener: Opener = open_in_file_manager
+        self._text_cleaned.connect(self._on_text_cleaned)
 
     def copy(self) -> None:
         """Copy the selected lines as they are in the files."""
@@ -89,10 +97,17 @@ class HandOver(QObject):
 
     def _put(self, text: str) -> None:
         """Put text on the clipboard through the choke point: the folder on disk may hold what no run has cleaned."""
-        # Imported on the first copy: the rules take a while to load, and most reviews copy nothing.
-        from ltmem_gui.domain.redaction import redact_text
+        if len(text) <= INLINE_CHARACTERS:
+            self._on_text_cleaned(_cleaned(text))
+        else:
+            threading.Thread(target=self._clean, args=(text,), name="copy", daemon=True).start()
 
-        redaction = redact_text(text)
+    def _clean(self, text: str) -> None:
+        redaction = _cleaned(text)
+        if isValid(self):  # the window may have been closed meanwhile
+            self._text_cleaned.emit(redaction)
+
+    def _on_text_cleaned(self, redaction: Redaction) -> None:
         QGuiApplication.clipboard().setText(redaction.text)
         if redaction.findings:
             self.told.emit(f"{len(redaction.findings)} secrets were replaced in the copy")
@@ -100,3 +115,10 @@ class HandOver(QObject):
     def _row(self) -> Row | None:
         at = self._view.cursor_row
         return self._model.document.row(at) if at < self._model.document.count else None
+
+
+def _cleaned(text: str) -> Redaction:
+    # Imported on the first copy: the rules take a while to load, and most reviews copy nothing.
+    from ltmem_gui.domain.redaction import redact_text
+
+    return redact_text(text)
