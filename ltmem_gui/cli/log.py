@@ -24,6 +24,10 @@ def register(commands: Subparsers) -> None:
     log.add_argument("--verify", action="store_true", help="check the chain; exit code 1 when it is broken")
     log.set_defaults(run=_run_log)
 
+    refused = commands.add_parser("refused", help="list the hunks you rejected, each with its key")
+    refused.add_argument("--json", action="store_true")
+    refused.set_defaults(run=_run_refused)
+
     jobs = commands.add_parser("jobs", help="list the queue of both phases with every attempt")
     jobs.add_argument("--json", action="store_true")
     jobs.set_defaults(run=_run_jobs)
@@ -48,6 +52,22 @@ def _run_log(args: argparse.Namespace, context: Context) -> int:
             context.say(_entry_line(entry))
         context.say(_verdict(entries, broken))
     return int(ExitCode.ERROR if args.verify and broken is not None else ExitCode.DONE)
+
+
+def _run_refused(args: argparse.Namespace, context: Context) -> int:
+    with context.adapters.stores.reading(context.need_home(), strict=True) as store:
+        hunks = store.refused_hunks()
+    if args.json:
+        rows = [
+            {"key": h.key, "path": h.path, "old": h.old, "new": h.new, "refused_at": h.refused_at, "note": h.note}
+            for h in hunks
+        ]
+        context.print_json({"refused": rows})
+        return ExitCode.DONE
+    for hunk in hunks:
+        words = one_line("".join(hunk.new or hunk.old))
+        context.say(f"{hunk.key[:12]}  {hunk.path}: {words}")
+    return ExitCode.DONE
 
 
 def _run_jobs(args: argparse.Namespace, context: Context) -> int:

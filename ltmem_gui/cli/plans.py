@@ -41,6 +41,9 @@ def register(commands: Subparsers) -> None:
         "--exclude", action="append", default=[], metavar="THREAD", help="leave this thread's memory out"
     )
     extract.set_defaults(run=_run_plan_extract)
+    consolidate.add_argument(
+        "--take-again", action="append", default=[], metavar="KEY", help="let a rejected hunk be proposed again"
+    )
     consolidate.add_argument("--lift", action="append", default=[], metavar="THREAD", help="take it in again")
     consolidate.add_argument(
         "--edit", action="append", default=[], metavar="THREAD=FILE", help="replace this thread's raw memory"
@@ -112,6 +115,7 @@ def _request(args: argparse.Namespace, context: Context) -> Request:
         provider=args.provider,
         exclude=frozenset(getattr(args, "exclude", ())),
         lift=frozenset(getattr(args, "lift", ())),
+        take_again=frozenset(getattr(args, "take_again", ())),
         edits=dict(_edit(text) for text in getattr(args, "edit", ())),
         note=getattr(args, "note", ""),
     )

@@ -86,6 +86,8 @@ def _(effect: ClaimJobs) -> str:
 
 @describe_effect.register
 def _(effect: StoreOutputs) -> str:
+    if effect.lifted:
+        return f"{len(effect.lifted)} rejected hunks may be proposed again"
     if effect.edited and not effect.count:
         return "; ".join(_row_changes(effect.edited))
     return f"store at most {effect.count} extracted memories, redacted"

@@ -79,11 +79,15 @@ class UpdateJobs(_Effect):
 
 
 class StoreOutputs(_Effect):
-    """Store at most `count` stage-1 outputs, or exactly the edited rows that are listed."""
+    """Store at most `count` stage-1 outputs, or exactly the edited rows that are listed.
+
+    `lifted` holds the keys of rejected hunks that may be proposed again.
+    """
 
     type: Literal["StoreOutputs"] = "StoreOutputs"
     count: int
     edited: tuple[dict[str, str], ...] = ()
+    lifted: tuple[str, ...] = ()
 
 
 class PruneOutputs(_Effect):

@@ -27,7 +27,7 @@ from ltmem_gui.domain.watermark import advance
 from ltmem_gui.pipeline.beside_codex import differing, require_no_other, strangers
 from ltmem_gui.pipeline.extensions import foreign_notes, has_extensions, with_seed
 from ltmem_gui.pipeline.folder_changes import file_changes, folder_effects
-from ltmem_gui.pipeline.input_review import review_inputs
+from ltmem_gui.pipeline.input_review import review_inputs, standing_refusals
 from ltmem_gui.pipeline.ports import Adapters, ConsolidationRequest, WorkspaceSnapshot
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.pipeline.sessions import open_store
@@ -152,6 +152,7 @@ async def stage(adapters: Adapters, request: Request, listen: Listener) -> Stage
         notices = call.store.notices
     now = adapters.clock()
     reviewed = await review_inputs(adapters, request, outputs, excluded)
+    still, lifted = standing_refusals(request, refused)
     rows = tuple(
         select(
             reviewed.outputs,
@@ -178,8 +179,8 @@ async def stage(adapters: Adapters, request: Request, listen: Listener) -> Stage
             source_updated_at=[row.source_updated_at for row in rows],
         ),
         skipped=_skipped(outputs, rows, reviewed.left_out),
-        row_effects=reviewed.effects,
-        refused=refused,
+        row_effects=(*reviewed.effects, *lifted),
+        refused=still,
         notices=(
             *notices,
             *differing(foreign, rows),

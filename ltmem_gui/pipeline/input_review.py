@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from ltmem_gui.domain.effects import StoreOutputs
 from ltmem_gui.domain.errors import UsageError
 from ltmem_gui.domain.extraction import StageOneOutput
+from ltmem_gui.domain.refusals import RefusedHunk
 from ltmem_gui.pipeline.ports import Adapters
 from ltmem_gui.pipeline.requests import Request
 
@@ -54,3 +55,18 @@ async def review_inputs(
             kept.append(output)
     effects = (StoreOutputs(count=0, edited=tuple(changes)),) if changes else ()
     return ReviewedInputs(tuple(kept), left_out, effects)
+
+
+def standing_refusals(
+    request: Request, refused: Sequence[RefusedHunk]
+) -> tuple[tuple[RefusedHunk, ...], tuple[StoreOutputs, ...]]:
+    """Return the rejected hunks that still hold, and the effect that lifts the others.
+
+    A key may be cut to its first characters. Raises `UsageError` for one that names no rejected hunk.
+    """
+    for key in request.take_again:
+        if not key or not any(hunk.key.startswith(key) for hunk in refused):
+            raise UsageError(f"no rejected hunk has the key {key!r}", "see: ltmem-gui refused")
+    lifted = tuple(hunk for hunk in refused if any(hunk.key.startswith(key) for key in request.take_again))
+    effects = (StoreOutputs(count=0, lifted=tuple(hunk.key for hunk in lifted)),) if lifted else ()
+    return tuple(hunk for hunk in refused if hunk not in lifted), effects

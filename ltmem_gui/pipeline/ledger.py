@@ -103,6 +103,8 @@ def change_rows(store: Store, plan: Plan, now: int) -> None:
     for effect in plan.effects_of(StoreOutputs):
         for change in effect.edited:
             _change_row(store, change, now)
+        for key in effect.lifted:
+            store.lift_refusal(key)
     for effect in plan.effects_of(PruneOutputs):
         if plan.operation == "clear":
             store.clear_all()

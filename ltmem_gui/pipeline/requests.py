@@ -17,8 +17,9 @@ class Request:
     """One wish of a person.
 
     `exclude` and `lift` hold thread ids that consolidation is to leave out or take in again; `edits` maps thread ids to
-    the raw memory a person wrote instead. `note` and `refused` go with a new run of the agent: the person's remark on
-    the last proposal, and what they turned down in it.
+    the raw memory a person wrote instead; `take_again` holds keys of rejected hunks that may be proposed again. `note`
+    and `refused` go with a new run of the agent: the person's remark on the last proposal, and what they turned down
+    in it.
     """
 
     home: Path
@@ -28,6 +29,7 @@ class Request:
     provider: str = "builtin"
     exclude: frozenset[str] = frozenset()
     lift: frozenset[str] = frozenset()
+    take_again: frozenset[str] = frozenset()
     edits: Mapping[str, str] = field(default_factory=dict[str, str])
     note: str = ""
     refused: tuple[RefusedHunk, ...] = ()

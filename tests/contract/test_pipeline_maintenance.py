@@ -162,8 +162,17 @@ def test_a_rejected_hunk_does_not_come_back(bench: Bench) -> None:
     asyncio.run(reject())
     assert "tabs" not in (bench.memory / "MEMORY.md").read_text()
     again = asyncio.run(bench.plan_consolidate())
-    proposed = "".join(line for change in again.changes for hunk in change.hunks for line in hunk.new)
-    assert "tabs" not in proposed
+    assert "tabs" not in _proposed(again)
+    with bench.stores.reading(bench.home) as store:
+        keys = frozenset(hunk.key[:12] for hunk in store.refused_hunks())
+    lifted = asyncio.run(bench.plan_consolidate(take_again=keys))
+    assert "tabs" in _proposed(lifted)
+    asyncio.run(bench.apply(lifted))
+    assert "tabs" in (bench.memory / "MEMORY.md").read_text()
+    with bench.stores.reading(bench.home) as store:
+        assert store.refused_hunks() == ()
+    with pytest.raises(UsageError, match="no rejected hunk"):
+        asyncio.run(bench.plan_consolidate(take_again=frozenset({"nonsense"})))
 
 
 def test_leaving_out_lasts_until_lifted(bench: Bench) -> None:
@@ -195,3 +204,7 @@ def test_decisions_about_unknown_threads_are_refused(bench: Bench) -> None:
     for wish in ({"exclude": frozenset({"x"})}, {"edits": {"x": "y"}}):
         with pytest.raises(UsageError, match="no memory of thread"):
             asyncio.run(bench.plan_consolidate(**wish))
+
+
+def _proposed(plan: Plan) -> str:
+    return "".join(line for change in plan.changes for hunk in change.hunks for line in hunk.new)

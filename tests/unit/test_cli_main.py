@@ -237,6 +237,10 @@ def test_every_command_is_registered(capsys: pytest.CaptureFixture[str]) -> None
         "recover",
         "log",
         "jobs",
+        "inbox",
+        "metrics",
+        "explain",
+        "refused",
     ):
         assert f"\n    {command} " in said or f"\n    {command}\n" in said, command
     assert "--memory-root DIR" in said

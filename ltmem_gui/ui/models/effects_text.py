@@ -263,6 +263,8 @@ def _update(effect: UpdateJobs) -> EffectLine:
 
 
 def _store(effect: StoreOutputs) -> EffectLine:
+    if effect.lifted:
+        return EffectLine(count(len(effect.lifted)), "rejected hunks that may be proposed again", effect.lifted)
     if not effect.edited:
         return EffectLine(count(effect.count), "extracted memories at most")
     by_wish: dict[str, list[str]] = {}
