@@ -31,16 +31,6 @@ class Decision(StrEnum):
     EDITED = "edited"
 
 
-class HunkDecision(_Value):
-    """One decision: `edited` carries the new lines; `override` the reason for passing a blocking finding."""
-
-    path: str
-    hunk: str
-    decision: Decision
-    edited: tuple[str, ...] | None = None
-    note: str = ""
-
-
 class Selection(_Value):
     """The accepted part of a plan, with a digest of its own.
 

@@ -218,12 +218,13 @@ class _Run:
         except LeaseLost as error:
             return JobOutcome.LEASE_LOST, error.what, reply
         except KnownError as error:
-            return await self._failed(claim, error, reply), str(error), reply
+            words = await self._in_words(error)
+            return await self._failed(claim, error, words, reply), words, reply
         except Exception as error:  # noqa: BLE001 - a bug in one rollout must not cost the others
             # The log carries the traceback to the crash report; the job carries the fact.
             _log.exception("extraction of %s failed", job.thread_id)
             bug = InputError(f"internal error: {type(error).__name__}")
-            return await self._failed(claim, bug, reply, group="bug"), bug.what, reply
+            return await self._failed(claim, bug, bug.what, reply, group="bug"), bug.what, reply
         return outcome, note, reply
 
     async def _ask(self, job: PlannedJob, prepared: ExtractionInput) -> ExtractionReply:
@@ -340,8 +341,15 @@ class _Run:
         self.redactions["output"].update(finding.kind for finding in redaction.findings)
         return redaction.text
 
+    async def _in_words(self, error: KnownError) -> str:
+        """Say a failure for job row, log and screen; a server may have echoed what it was sent."""
+        try:
+            return (await self._adapters.redact_text(str(error))).text
+        except RedactionFailed:
+            return f"{type(error).__name__}: its words could not be checked for secrets and were withheld"
+
     async def _failed(
-        self, claim: Claim, error: KnownError, reply: ExtractionReply | None, *, group: str = ""
+        self, claim: Claim, error: KnownError, words: str, reply: ExtractionReply | None, *, group: str = ""
     ) -> JobOutcome:
         """Record a failure, with the tokens of an answer that could not be used.
 
@@ -353,7 +361,7 @@ class _Run:
                 claim,
                 outcome=JobOutcome.FAILED.value,
                 group=group or _group(error),
-                reason=str(error),
+                reason=words,
                 now=self._adapters.clock(),
                 retry_after=error.retry_after if isinstance(error, ProviderError) else None,
                 tokens=(reply.tokens_in, reply.tokens_out) if reply else (None, None),

@@ -314,6 +314,24 @@ def test_every_field_of_the_output_is_redacted(bench: Bench, lay: Callable[[int]
     assert "REDACTED" in output.raw_memory
 
 
+def test_an_error_message_is_redacted_before_it_is_stored_or_shown(
+    bench: Bench, lay: Callable[[int], list[Path]]
+) -> None:
+    secret = "ghp_Zk3vR8sW1qLm5TxC9bNa2Yd6HfJ0PuE4oKsQ"
+    lay(1)
+
+    async def echo(request: ExtractionInput) -> ExtractionReply:
+        raise ProviderError(f"the server said: bad token {secret}", group="auth")
+
+    bench.script(echo)
+    assert asyncio.run(_apply(bench)) == {"failed": 1}
+    (job,) = bench.jobs().values()
+    assert "[REDACTED:" in job.last_error
+    assert secret not in repr(job)
+    assert secret not in repr(bench.events)
+    assert secret.encode() not in (bench.home / "ltmem.sqlite").read_bytes()
+
+
 def test_a_redactor_that_fails_writes_nothing(
     bench: Bench, lay: Callable[[int], list[Path]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
