@@ -71,13 +71,17 @@ class AgentAction:
 
 @dataclass(frozen=True, slots=True)
 class AgentStep:
-    """One step: what the model asked for and what became of it. An event of a run, and a row of its transcript."""
+    """One step: what the model asked for and what became of it. An event of a run, and a row of its transcript.
+
+    `seconds` is how long it took, the model's answer included.
+    """
 
     number: int
     actions: tuple[AgentAction, ...] = ()
     said: str = ""
     tokens_in: int = 0
     tokens_out: int = 0
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +126,7 @@ class AgentTranscript:
         """Return one line per step for the receipt; a path is named only where there is such a file."""
         return tuple(
             f"{step.number}: {', '.join(map(_row, step.actions)) or 'no call'}; "
-            f"{step.tokens_in} tokens sent, {step.tokens_out} received"
+            f"{step.tokens_in} tokens sent, {step.tokens_out} received, {step.seconds:.0f} s"
             for step in self.steps
         )
 

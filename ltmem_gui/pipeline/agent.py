@@ -109,6 +109,7 @@ class AgentRun:
         number = len(self._steps) + 1
         if number > self._fence.max_steps:
             raise AgentFailed(f"the agent was not done after {self._fence.max_steps} steps", "try another model")
+        began = asyncio.get_running_loop().time()
         self._save_room()
         reply = await self._ask()
         sent = sum(self._weights)
@@ -117,7 +118,8 @@ class AgentRun:
         self._tokens += tokens_in + tokens_out
         self._say(AgentMessage("assistant", reply.text, reply.calls))
         actions = await self._carry_out(reply)
-        step = AgentStep(number, actions, one_line(reply.text, 300), tokens_in, tokens_out)
+        took = asyncio.get_running_loop().time() - began
+        step = AgentStep(number, actions, one_line(reply.text, 300), tokens_in, tokens_out, took)
         self._steps.append(step)
         self._listen(step)
         return reply

@@ -106,8 +106,8 @@ def test_a_transcript_in_figures_and_words() -> None:
     transcript = AgentTranscript((AgentStep(1, (wrote, refused, other), "", 10, 5), AgentStep(2)), {"outside": 1})
     assert transcript.files == ("MEMORY.md",)
     assert transcript.rows() == (
-        "1: write MEMORY.md, delete (refused), unknown tool (refused); 10 tokens sent, 5 received",
-        "2: no call; 0 tokens sent, 0 received",
+        "1: write MEMORY.md, delete (refused), unknown tool (refused); 10 tokens sent, 5 received, 0 s",
+        "2: no call; 0 tokens sent, 0 received, 0 s",
     )
     assert transcript.counts()["refused_calls"] == 1
     assert transcript.in_words()[1:] == ("agent: changed MEMORY.md", "agent: refused calls: outside × 1")
