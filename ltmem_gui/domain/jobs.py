@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 
 STAGE1_KIND = "memory_stage1"
@@ -96,7 +97,11 @@ class ClaimResult:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try at a job, kept as history and never overwritten."""
+    """One try at a job, kept as history and never overwritten.
+
+    `cost` is what its answers cost in `currency`, None where the price or the tokens are not known; `provider` and
+    `model` say who was asked. `tokens_cached` is a part of `tokens_in`, `tokens_reasoning` of `tokens_out`.
+    """
 
     number: int
     owner: str
@@ -107,6 +112,12 @@ class Attempt:
     tokens_out: int | None = None
     error_group: str = ""
     error: str = ""
+    tokens_cached: int | None = None
+    tokens_reasoning: int | None = None
+    provider: str = ""
+    model: str = ""
+    cost: Decimal | None = None
+    currency: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from ltmem_gui.domain.consent import Receipt
 from ltmem_gui.domain.jobs import GLOBAL_KIND, JobOutcome, JobRecord
+from ltmem_gui.domain.tokens import TokenUsage as TokenUsage
 
 STARTUP: Final = "codex.memory.startup"
 PHASE1: Final = "codex.memory.phase1"
@@ -22,28 +22,6 @@ Phase = Literal["codex.memory.phase1", "codex.memory.phase2"]
 _UNCLAIMED = frozenset({JobOutcome.SKIPPED.value, "pruned", "credited"})
 _FAILED = (JobOutcome.FAILED, JobOutcome.SOURCE_MISSING, JobOutcome.LEASE_LOST)
 _PHASE2_FAILED = frozenset({JobOutcome.FAILED.value, JobOutcome.CRASHED.value, JobOutcome.LEASE_LOST.value})
-
-
-@dataclass(frozen=True, slots=True)
-class TokenUsage:
-    """Tokens by type; None where they were not reported. `cached` is part of `input`, `reasoning` of `output`."""
-
-    input: int | None = None
-    output: int | None = None
-    cached: int | None = None
-    reasoning: int | None = None
-
-    def by_type(self) -> dict[str, int]:
-        """Return the reported counts under Codex's token types."""
-        total = None if self.input is None and self.output is None else (self.input or 0) + (self.output or 0)
-        counted = {
-            "total": total,
-            "input": self.input,
-            "cached_input": self.cached,
-            "output": self.output,
-            "reasoning_output": self.reasoning,
-        }
-        return {name: count for name, count in counted.items() if count is not None}
 
 
 class Meter:

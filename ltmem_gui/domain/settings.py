@@ -6,11 +6,13 @@ Out of range is an error, never clamped (design §5). Times are in days or hours
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Annotated, Literal
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ltmem_gui.domain.errors import UsageError
+from ltmem_gui.domain.prices import Amount, Price, as_prices, newest_only
 from ltmem_gui.domain.rollouts import THREAD_SCAN_LIMIT
 
 Texts = Annotated[tuple[str, ...], BeforeValidator(lambda v: v.split(",") if isinstance(v, str) and v else v or ())]
@@ -51,6 +53,9 @@ class Settings(BaseModel):
     provider_api: Literal["auto", "chat", "responses"] = "auto"
     provider_key_env: str = ""  # the NAME of an environment variable that holds the key; never the key
     request_timeout_seconds: Annotated[int, Field(ge=1, le=3600)] = 600
+    max_output_tokens: Annotated[int, Field(ge=0, le=10_000_000)] = 0  # of one answer; 0: the model's own limit
+    prices: Annotated[tuple[Price, ...], BeforeValidator(as_prices), AfterValidator(newest_only)] = ()
+    max_cost_per_run: Amount = Decimal(0)  # in the currency of the model's price; 0: no limit
 
     def with_overrides(self, pairs: Iterable[str]) -> Settings:
         """Return settings changed by `key=value` texts.
@@ -64,8 +69,8 @@ class Settings(BaseModel):
             key = _ALIASES.get(key, key)
             if not separator or key not in Settings.model_fields:
                 raise UsageError(f"unknown setting {pair!r}", "known: " + ", ".join(sorted(Settings.model_fields)))
-            # A pattern may hold commas: each one is given by an option of its own.
-            if key == "redaction_patterns":
+            # A pattern may hold commas, a price spaces: each one is given by an option of its own.
+            if key in _REPEATED:
                 values[key] = (*values[key], value)
             else:
                 values[key] = value.strip()
@@ -74,7 +79,9 @@ class Settings(BaseModel):
         except ValidationError as error:
             first = error.errors()[0]
             name = ".".join(str(part) for part in first["loc"])
-            raise UsageError(f"setting {name}: {first['msg']} (given: {first['input']!r})") from error
+            reason = first["msg"].removeprefix("Value error, ")
+            raise UsageError(f"setting {name}: {reason} (given: {first['input']!r})") from error
 
 
+_REPEATED = frozenset({"redaction_patterns", "prices"})
 _ALIASES = {"max_rollouts_per_startup": "max_rollouts_per_run"}

@@ -119,7 +119,7 @@ class OpenAIExtractor:
 
     async def _probe(self, said: str, *, expect_no_op: bool) -> tuple[bool, int, str]:
         started = self._clock()
-        reply = await self.extract(_probe_input(said))
+        reply = await self.extract(probe_input(said))
         took = round((self._clock() - started) * 1000)
         try:
             decoded = decode_reply(reply.text)
@@ -144,7 +144,8 @@ _DURABLE = "In this repository we always run `make check` before a commit. Pleas
 _TRIVIAL = "How many kilometres are five miles? Thanks!"
 
 
-def _probe_input(said: str) -> ExtractionInput:
+def probe_input(said: str) -> ExtractionInput:
+    """Return the input of a probe: one sentence of a person."""
     item = RolloutItem("user", "message", said, line=2)
     transcript = f"[2 user message]\n| {said}\n"
     return ExtractionInput(
