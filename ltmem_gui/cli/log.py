@@ -13,6 +13,7 @@ from ltmem_gui.domain.chain import ChainBreak, ChainEntry
 from ltmem_gui.domain.errors import ExitCode
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.jobs import STAGE1_KIND, JobRecord
+from ltmem_gui.domain.prices import plain, spent, spent_in_words
 
 _SHORT = 12
 
@@ -125,7 +126,13 @@ def _body(entry: ChainEntry) -> dict[str, Any]:
 
 
 def _job_json(record: JobRecord) -> dict[str, Any]:
-    return asdict(record)
+    """Write a job; what it cost is a decimal number as text, None where it is not known."""
+    attempts = [
+        {**asdict(attempt), "cost": None if attempt.cost is None else plain(attempt.cost)}
+        for attempt in record.attempts
+    ]
+    costs = {each.currency: plain(each.amount) for each in spent(record.attempts)}
+    return asdict(record) | {"attempts": attempts, "cost": costs}
 
 
 def _job_line(record: JobRecord) -> str:
@@ -136,6 +143,8 @@ def _job_line(record: JobRecord) -> str:
         parts.append(record.last_outcome)
     if record.lease_until is not None:
         parts.append(f"held by {one_line(record.owner)} until {_time(record.lease_until)}")
+    if spent(record.attempts):
+        parts.append(f"cost {spent_in_words(record.attempts)}")
     if record.retry_at is not None:
         parts.append(f"next try {_time(record.retry_at)}")
     if record.last_error:

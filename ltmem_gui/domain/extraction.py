@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.rollouts import RolloutItem
+from ltmem_gui.domain.tokens import TokenUsage
 
 SELF_QUESTION = "Will a future agent plausibly act better because of what I write here?"
 
@@ -109,6 +110,11 @@ class ExtractionReply:
     inbox: tuple[Candidate, ...] = ()
     tokens_cached: int | None = None
     tokens_reasoning: int | None = None
+
+    @property
+    def usage(self) -> TokenUsage:
+        """Return the tokens by type."""
+        return TokenUsage(self.tokens_in, self.tokens_out, self.tokens_cached, self.tokens_reasoning)
 
 
 _FENCE = re.compile(r"\A\s*```[A-Za-z0-9_-]*[ \t]*\n(?P<body>.*?)\n```[ \t]*(?:\n.*)?\Z", re.DOTALL)

@@ -7,7 +7,7 @@ not report its tokens, a cost is unknown (None): it is never taken for 0.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Annotated, Any, Final, Self
 
@@ -125,6 +125,16 @@ def cost(price: Price | None, usage: TokenUsage) -> Decimal | None:
     of_cache = price.input if price.cached is None else price.cached
     total = price.input * (usage.input - cached) + of_cache * cached + price.output * usage.output
     return total / MILLION
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What one attempt took: who was asked, the tokens of all its answers, and their cost where it is known."""
+
+    usage: TokenUsage = field(default_factory=TokenUsage)
+    provider: str = ""
+    model: str = ""
+    money: Money | None = None
 
 
 def money(price: Price | None, usage: TokenUsage) -> Money | None:

@@ -52,7 +52,9 @@ from ltmem_gui.domain.leases import StageTwo
 from ltmem_gui.domain.memory_items import token_limit
 from ltmem_gui.domain.metrics import Meter, TokenUsage, phase1_metrics
 from ltmem_gui.domain.plan import Plan
+from ltmem_gui.domain.prices import Bill
 from ltmem_gui.domain.rollouts import RolloutRef
+from ltmem_gui.pipeline.failure_words import checked
 from ltmem_gui.pipeline.ports import Adapters, Extractor, SplittingExtractor
 from ltmem_gui.pipeline.row_apply import change_jobs
 from ltmem_gui.pipeline.sessions import StoreCall, open_store
@@ -202,6 +204,7 @@ class _Run:
 
     async def _attempt(self, job: PlannedJob, claim: Claim) -> tuple[JobOutcome, str, ExtractionReply | None]:
         reply: ExtractionReply | None = None
+        known: tuple[str, ...] = ()
         try:
             changed = await self._changed(job)
             if changed is not None:
@@ -210,6 +213,7 @@ class _Run:
             prepared = await self._adapters.preparer.prepare(
                 _ref(job), token_limit=token_limit(self._plan.settings.context_window or None)
             )
+            known = prepared.known_values
             self.redactions["input"].update(prepared.redactions)
             reply = await self._ask(job, prepared)
             self.meter.add(TokenUsage(reply.tokens_in, reply.tokens_out, reply.tokens_cached, reply.tokens_reasoning))
@@ -218,13 +222,13 @@ class _Run:
         except LeaseLost as error:
             return JobOutcome.LEASE_LOST, error.what, reply
         except KnownError as error:
-            words = await self._in_words(error)
-            return await self._failed(claim, error, words, reply), words, reply
+            said = await checked(self._adapters, error, known)
+            return await self._failed(claim, said, reply), str(said), reply
         except Exception as error:  # noqa: BLE001 - a bug in one rollout must not cost the others
             # The log carries the traceback to the crash report; the job carries the fact.
             _log.exception("extraction of %s failed", job.thread_id)
             bug = InputError(f"internal error: {type(error).__name__}")
-            return await self._failed(claim, bug, bug.what, reply, group="bug"), bug.what, reply
+            return await self._failed(claim, bug, reply, group="bug"), bug.what, reply
         return outcome, note, reply
 
     async def _ask(self, job: PlannedJob, prepared: ExtractionInput) -> ExtractionReply:
@@ -341,15 +345,8 @@ class _Run:
         self.redactions["output"].update(finding.kind for finding in redaction.findings)
         return redaction.text
 
-    async def _in_words(self, error: KnownError) -> str:
-        """Say a failure for job row, log and screen; a server may have echoed what it was sent."""
-        try:
-            return (await self._adapters.redact_text(str(error))).text
-        except RedactionFailed:
-            return f"{type(error).__name__}: its words could not be checked for secrets and were withheld"
-
     async def _failed(
-        self, claim: Claim, error: KnownError, words: str, reply: ExtractionReply | None, *, group: str = ""
+        self, claim: Claim, error: KnownError, reply: ExtractionReply | None, *, group: str = ""
     ) -> JobOutcome:
         """Record a failure, with the tokens of an answer that could not be used.
 
@@ -361,10 +358,10 @@ class _Run:
                 claim,
                 outcome=JobOutcome.FAILED.value,
                 group=group or _group(error),
-                reason=words,
+                reason=str(error),
                 now=self._adapters.clock(),
                 retry_after=error.retry_after if isinstance(error, ProviderError) else None,
-                tokens=(reply.tokens_in, reply.tokens_out) if reply else (None, None),
+                bill=Bill(reply.usage) if reply else None,
             )
         except LeaseLost:
             return JobOutcome.LEASE_LOST

@@ -7,13 +7,15 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal, Protocol
 
+from ltmem_gui.domain.audit_evidence import EvidenceChange, KeptEvidence
 from ltmem_gui.domain.chain import ChainBreak, ChainEntry
 from ltmem_gui.domain.consent import Approval, Receipt
-from ltmem_gui.domain.effects import PlannedJob
+from ltmem_gui.domain.effects import PlannedJob, TakeOverJobs, TakeOverRow
 from ltmem_gui.domain.extraction import ExtractionReply, StageOneOutput
 from ltmem_gui.domain.inbox import InboxLine
 from ltmem_gui.domain.jobs import Claim, ClaimResult, JobRecord, JobStatus, Owner
 from ltmem_gui.domain.plan import SelectedRow
+from ltmem_gui.domain.prices import Bill
 from ltmem_gui.domain.refusals import RefusedHunk
 from ltmem_gui.domain.verdicts import VerdictRecord
 
@@ -59,15 +61,34 @@ class Store(Protocol):
         """Return those of the citations that were never credited, in order."""
         ...
 
+    # what Codex keeps, taken over (rules in domain/taking_over)
+    def take_over_row(self, row: TakeOverRow, *, now: int) -> bool:
+        """Take a memory of Codex's over unless the stored one is as new or left out; tell whether a row changed.
+
+        Phase 2 is enqueued when a text changed.
+        """
+        ...
+
+    def take_over_jobs(self, jobs: TakeOverJobs, *, now: int) -> int:
+        """Raise the watermarks of jobs to Codex's; return how many were lower."""
+        ...
+
     # stage-1 jobs (reference §3.4–3.8)
     def up_to_date(self, thread_id: str, source_updated_at: int) -> bool: ...
     def claim_stage1(self, job: PlannedJob, owner: Owner, *, now: int, cap: int) -> ClaimResult: ...
     def heartbeat_stage1(self, claim: Claim, now: int) -> bool: ...
-    def succeed_stage1(self, claim: Claim, output: StageOneOutput, reply: ExtractionReply, *, now: int) -> None:
-        """Store the output and enqueue Phase 2, in one transaction. Raises `LeaseLost` for a lost token."""
+    def succeed_stage1(
+        self, claim: Claim, output: StageOneOutput, reply: ExtractionReply, *, now: int, bill: Bill | None = None
+    ) -> None:
+        """Store the output and enqueue Phase 2, in one transaction. Raises `LeaseLost` for a lost token.
+
+        `bill` says what the attempt took; without it the tokens of the reply are kept.
+        """
         ...
 
-    def succeed_stage1_no_output(self, claim: Claim, reply: ExtractionReply, *, now: int) -> None:
+    def succeed_stage1_no_output(
+        self, claim: Claim, reply: ExtractionReply, *, now: int, bill: Bill | None = None
+    ) -> None:
         """Record the no-op; an earlier row is deleted and Phase 2 enqueued. Raises `LeaseLost`."""
         ...
 
@@ -80,9 +101,9 @@ class Store(Protocol):
         reason: str,
         now: int,
         retry_after: int | None,
-        tokens: tuple[int | None, int | None] = (None, None),
+        bill: Bill | None = None,
     ) -> None:
-        """Record a failure and when to try again; `tokens` are what the answer cost all the same."""
+        """Record a failure and when to try again; `bill` is what answers took all the same."""
         ...
 
     def release_stage1(self, claim: Claim, *, outcome: str, reason: str, now: int) -> None:
@@ -204,6 +225,19 @@ class Store(Protocol):
 
     def verdicts(self, frame: str | None = None) -> tuple[VerdictRecord, ...]:
         """Return the verdicts of a frame, or all, oldest first."""
+        ...
+
+    # what cited places said
+    def evidence(self, root: str) -> tuple[KeptEvidence, ...]:
+        """Return what is kept of the citations of a memory folder."""
+        ...
+
+    def keep_evidence(self, root: str, records: Iterable[KeptEvidence]) -> int:
+        """Add records of citations that have none; return how many."""
+        ...
+
+    def change_evidence(self, root: str, change: EvidenceChange) -> None:
+        """Delete and put records after an apply, in one transaction."""
         ...
 
     # forgetting

@@ -26,6 +26,7 @@ from ltmem_gui.domain.leases import (
     lease_horizon,
     retry_time,
 )
+from ltmem_gui.domain.prices import Bill
 from ltmem_gui.store.database import storable, storable_number
 from ltmem_gui.store.inbox import add_candidates, keep_taken
 from ltmem_gui.store.leasing import (
@@ -140,25 +141,29 @@ class StageOneJobs(StorePart):
         )
         return changed == 1
 
-    def succeed_stage1(self, claim: Claim, output: StageOneOutput, reply: ExtractionReply, *, now: int) -> None:
+    def succeed_stage1(
+        self, claim: Claim, output: StageOneOutput, reply: ExtractionReply, *, now: int, bill: Bill | None = None
+    ) -> None:
         """Store the output and enqueue Phase 2, in one transaction. Raises `LeaseLost` for a lost token.
 
         Usage and selection columns of an earlier row stay; a row of a newer source is not replaced.
         """
         with self._db.transaction():
-            self._finish(claim, JobOutcome.SUCCEEDED, reply, now)
+            self._finish(claim, JobOutcome.SUCCEEDED, bill or Bill(reply.usage), now)
             self._upsert(output)
             keep_taken(self._db, claim.job_key, now)
             add_candidates(self._db, claim.job_key, reply.inbox, now)
             enqueue_global(self._db, claim.source_updated_at)
 
-    def succeed_stage1_no_output(self, claim: Claim, reply: ExtractionReply, *, now: int) -> None:
+    def succeed_stage1_no_output(
+        self, claim: Claim, reply: ExtractionReply, *, now: int, bill: Bill | None = None
+    ) -> None:
         """Record the no-op; an earlier row is deleted and Phase 2 enqueued. Raises `LeaseLost`.
 
         Lines a person took from the inbox stay, in a row of their own.
         """
         with self._db.transaction():
-            self._finish(claim, JobOutcome.NO_OUTPUT, reply, now)
+            self._finish(claim, JobOutcome.NO_OUTPUT, bill or Bill(reply.usage), now)
             add_candidates(self._db, claim.job_key, reply.inbox, now)
             gone = self._db.change("DELETE FROM stage1_outputs WHERE thread_id = ?", (claim.job_key,))
             keep_taken(self._db, claim.job_key, now)
@@ -174,11 +179,11 @@ class StageOneJobs(StorePart):
         reason: str,
         now: int,
         retry_after: int | None,
-        tokens: tuple[int | None, int | None] = (None, None),
+        bill: Bill | None = None,
     ) -> None:
         """Record a failure: one try less, and the next after the delay (or `retry_after`, when longer).
 
-        `tokens` (in, out) are what an answer cost that could not be used.
+        `bill` is what answers took that could not be used.
         Raises `LeaseLost` for a lost token.
         """
         with self._db.transaction():
@@ -188,7 +193,7 @@ class StageOneJobs(StorePart):
                 (now, retry_time(now, retry_after), storable(reason), group, outcome),
                 claim,
             )
-            close_attempt(self._db, _KIND, claim, outcome, now, tokens=tokens, group=group, error=reason)
+            close_attempt(self._db, _KIND, claim, outcome, now, bill=bill, group=group, error=reason)
 
     def release_stage1(self, claim: Claim, *, outcome: str, reason: str, now: int) -> None:
         """Give a lease back without costing a try (cancelled, changed since planning); a lost one is left alone."""
@@ -285,7 +290,7 @@ class StageOneJobs(StorePart):
             ),
         )
 
-    def _finish(self, claim: Claim, outcome: JobOutcome, reply: ExtractionReply, now: int) -> None:
+    def _finish(self, claim: Claim, outcome: JobOutcome, bill: Bill, now: int) -> None:
         self._guard(
             "status = 'done', lease_until = NULL, ownership_token = NULL, finished_at = ?, retry_at = NULL,"
             " last_error = NULL, error_group = '', last_outcome = ?, crash_count = 0,"
@@ -293,7 +298,7 @@ class StageOneJobs(StorePart):
             (now, outcome.value),
             claim,
         )
-        close_attempt(self._db, _KIND, claim, outcome.value, now, tokens=(reply.tokens_in, reply.tokens_out))
+        close_attempt(self._db, _KIND, claim, outcome.value, now, bill=bill)
 
     def _guard(self, assignments: str, values: Sequence[Any], claim: Claim) -> None:
         changed = self._db.change(

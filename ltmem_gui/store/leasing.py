@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from ltmem_gui.domain.jobs import GLOBAL_KEY, GLOBAL_KIND, Claim, JobOutcome, JobStatus, Owner
 from ltmem_gui.domain.leases import JobState, StageTwo
+from ltmem_gui.domain.prices import Bill, plain
 from ltmem_gui.store.database import Database, storable, storable_number
 from ltmem_gui.store.liveness import IsAlive
 
@@ -48,16 +49,30 @@ def close_attempt(
     outcome: str,
     now: int,
     *,
-    tokens: tuple[int | None, int | None] = (None, None),
+    bill: Bill | None = None,
     group: str = "",
     error: str = "",
 ) -> None:
-    """End the history line of a claim; one that was ended already stays as it is."""
-    counts = tuple(None if count is None else storable_number(count) for count in tokens)
+    """End the history line of a claim, with what its answers took; one that was ended already stays as it is."""
     db.change(
-        "UPDATE attempts SET ended_at = ?, outcome = ?, tokens_in = ?, tokens_out = ?, error_group = ?, error = ?"
+        "UPDATE attempts SET ended_at = ?, outcome = ?, error_group = ?, error = ?, tokens_in = ?, tokens_out = ?,"
+        " tokens_cached = ?, tokens_reasoning = ?, provider = ?, model = ?, cost = ?, currency = ?"
         " WHERE kind = ? AND job_key = ? AND number = ? AND ended_at IS NULL",
-        (now, outcome, *counts, group, storable(error), kind, claim.job_key, claim.attempt),
+        (now, outcome, group, storable(error), *_of_bill(bill), kind, claim.job_key, claim.attempt),
+    )
+
+
+def _of_bill(bill: Bill | None) -> tuple[int | str | None, ...]:
+    if bill is None:
+        return (None, None, None, None, "", "", None, "")
+    usage = bill.usage
+    counts = (usage.input, usage.output, usage.cached, usage.reasoning)
+    return (
+        *(None if count is None else storable_number(count) for count in counts),
+        storable(bill.provider),
+        storable(bill.model),
+        None if bill.money is None else plain(bill.money.amount),
+        "" if bill.money is None else bill.money.currency,
     )
 
 

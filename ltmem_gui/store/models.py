@@ -73,6 +73,12 @@ class AttemptRow(Model):
     tokens_out = IntegerField(null=True)
     error_group = TextField(default="")
     error = TextField(default="")
+    tokens_cached = IntegerField(null=True)
+    tokens_reasoning = IntegerField(null=True)
+    provider = TextField(default="")
+    model = TextField(default="")
+    cost = TextField(null=True)
+    currency = TextField(default="")
 
     class Meta:
         table_name = "attempts"
@@ -165,3 +171,27 @@ class VerdictRow(Model):
 
     class Meta:
         table_name = "verdicts"
+
+
+class EvidenceRow(Model):
+    """`evidence`: what cited places said when they were cited, by memory folder and citation."""
+
+    id = IntegerField(primary_key=True)
+    root = TextField()
+    file = TextField()
+    note = TextField()
+    path = TextField()
+    first_line = IntegerField()
+    last_line = IntegerField()
+    quote = TextField()
+    sha256 = TextField()
+    before = TextField()
+    after = TextField()
+    copies = IntegerField()
+    baseline = TextField(null=True)
+    at = IntegerField()
+    origin = TextField()
+    thread_ids = TextField()
+
+    class Meta:
+        table_name = "evidence"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from peewee import fn
@@ -47,6 +49,12 @@ _ATTEMPT = (
     AttemptRow.tokens_out,
     AttemptRow.error_group,
     AttemptRow.error,
+    AttemptRow.tokens_cached,
+    AttemptRow.tokens_reasoning,
+    AttemptRow.provider,
+    AttemptRow.model,
+    AttemptRow.cost,
+    AttemptRow.currency,
 )
 
 
@@ -59,7 +67,7 @@ class Queue(StorePart):
         query = AttemptRow.select(AttemptRow.kind, AttemptRow.job_key, *_ATTEMPT)
         query = query.order_by(AttemptRow.kind, AttemptRow.job_key, AttemptRow.number)
         for kind, key, *rest in self._db.rows(query):
-            attempts.setdefault((kind, key), []).append(Attempt(*rest))
+            attempts.setdefault((kind, key), []).append(_attempt(rest))
         rows = self._db.rows(Job.select(*_JOB).order_by(Job.kind, Job.job_key))
         return tuple(_record(row, tuple(attempts.get(row[:2], ()))) for row in rows)
 
@@ -70,7 +78,7 @@ class Queue(StorePart):
             return None
         query = AttemptRow.select(*_ATTEMPT).where((AttemptRow.kind == kind) & (AttemptRow.job_key == job_key))
         found = self._db.rows(query.order_by(AttemptRow.number))
-        return _record(row, tuple(Attempt(*attempt) for attempt in found))
+        return _record(row, tuple(_attempt(attempt) for attempt in found))
 
     def interrupted(self) -> tuple[JobRecord, ...]:
         """Return the running jobs whose holder died on this host: what the last run left behind. Changes nothing."""
@@ -104,6 +112,18 @@ class Queue(StorePart):
 def _refuse(expected: JobStatus, *refused: JobStatus) -> None:
     if expected in refused:
         raise InputError(f"a job that is {expected.value} cannot be changed this way", "look at the queue again")
+
+
+def _attempt(row: Sequence[Any]) -> Attempt:
+    """Read one try; a cost that is no number (edited by hand) is an unknown one."""
+    *before, cost, currency = row
+    try:
+        amount = None if cost is None else Decimal(cost)
+    except (InvalidOperation, TypeError, ValueError):
+        amount = None
+    known = amount is not None and amount.is_finite()
+    values: tuple[Any, ...] = (*before, amount if known else None, currency if known else "")
+    return Attempt(*values)
 
 
 def _record(row: tuple[Any, ...], attempts: tuple[Attempt, ...]) -> JobRecord:

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from ltmem_gui.domain.chain import GENESIS
 from ltmem_gui.domain.errors import InputError
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 3
 
 _VERSION_1: Final = (
     """
@@ -161,7 +161,51 @@ _VERSION_1: Final = (
     "CREATE TABLE chores (name TEXT PRIMARY KEY)",
 )
 
-MIGRATIONS: Final[dict[int, tuple[str, ...]]] = {1: _VERSION_1}
+_VERSION_2: Final = (
+    "ALTER TABLE attempts ADD COLUMN tokens_cached INTEGER",
+    "ALTER TABLE attempts ADD COLUMN tokens_reasoning INTEGER",
+    "ALTER TABLE attempts ADD COLUMN provider TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE attempts ADD COLUMN model TEXT NOT NULL DEFAULT ''",
+    # A decimal number as text: SQLite has no exact fractions.
+    "ALTER TABLE attempts ADD COLUMN cost TEXT",
+    "ALTER TABLE attempts ADD COLUMN currency TEXT NOT NULL DEFAULT ''",
+    """
+    CREATE TABLE provider_limits (
+        provider TEXT NOT NULL,
+        host TEXT NOT NULL,
+        model TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (provider, host, model)
+    ) WITHOUT ROWID
+    """,
+)
+
+_VERSION_3: Final = (
+    """
+    CREATE TABLE evidence (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        root TEXT NOT NULL,
+        file TEXT NOT NULL,
+        note TEXT NOT NULL,
+        path TEXT NOT NULL,
+        first_line INTEGER NOT NULL,
+        last_line INTEGER NOT NULL,
+        quote TEXT NOT NULL,
+        sha256 TEXT NOT NULL,
+        before TEXT NOT NULL,
+        after TEXT NOT NULL,
+        copies INTEGER NOT NULL,
+        baseline TEXT,
+        at INTEGER NOT NULL,
+        origin TEXT NOT NULL,
+        thread_ids TEXT NOT NULL
+    )
+    """,
+    "CREATE UNIQUE INDEX idx_evidence_citation ON evidence (root, file, path, first_line, last_line, note)",
+)
+
+MIGRATIONS: Final[dict[int, tuple[str, ...]]] = {1: _VERSION_1, 2: _VERSION_2, 3: _VERSION_3}
 """Version → the statements that lead to it from the version before."""
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,9 @@ import pytest
 from ltmem_gui.domain.errors import InputError, LeaseLost
 from ltmem_gui.domain.extraction import ExtractionReply
 from ltmem_gui.domain.jobs import STAGE1_KIND, ClaimOutcome, JobOutcome, JobStatus
+from ltmem_gui.domain.prices import Bill, Money
+from ltmem_gui.domain.tokens import TokenUsage
+from ltmem_gui.store.schema import MIGRATIONS
 from ltmem_gui.store.store import SqliteStore
 from tests.helpers.stores import (
     ABROAD,
@@ -395,3 +400,56 @@ def test_what_a_dead_holder_left_running_is_told_without_a_change(home: Home) ->
     with home.stores.reading(home.path) as store:
         assert [job.job_key for job in store.interrupted()] == ["mine"]
     assert home.files() == before
+
+
+# --- what an attempt cost ---
+
+
+def test_an_attempt_keeps_its_tokens_by_type_who_was_asked_and_what_it_cost(home: Home) -> None:
+    bill = Bill(TokenUsage(1_000, 50, 400, 20), "openai", "m", Money(Decimal("0.00035"), "USD"))
+    with home.open() as store:
+        claim = claimed(store)
+        store.fail_stage1(claim, outcome="failed", group="schema", reason="x", now=NOW, retry_after=None, bill=bill)
+        (attempt,) = store.jobs()[-1].attempts
+    assert (attempt.tokens_in, attempt.tokens_out) == (1_000, 50)
+    assert (attempt.tokens_cached, attempt.tokens_reasoning) == (400, 20)
+    assert (attempt.provider, attempt.model) == ("openai", "m")
+    assert (attempt.cost, attempt.currency) == (Decimal("0.00035"), "USD")
+    assert home.sql("SELECT cost FROM attempts") == [("0.00035",)]
+
+
+def test_without_a_bill_the_tokens_of_the_reply_are_kept_and_the_cost_is_unknown(home: Home) -> None:
+    with home.open() as store:
+        store.succeed_stage1_no_output(claimed(store), ExtractionReply("{}", 7, 3, tokens_cached=2), now=NOW)
+        (attempt,) = store.jobs()[-1].attempts
+    assert (attempt.tokens_in, attempt.tokens_out, attempt.tokens_cached) == (7, 3, 2)
+    assert (attempt.cost, attempt.currency) == (None, "")
+
+
+@pytest.mark.parametrize("nonsense", ["cheap", "NaN", "Infinity", ""])
+def test_a_cost_that_is_no_number_is_an_unknown_one(home: Home, nonsense: str) -> None:
+    with home.open() as store:
+        extracted(store)
+        home.sql("UPDATE attempts SET cost = ?, currency = 'USD'", nonsense)
+        (attempt,) = store.jobs()[-1].attempts
+    assert (attempt.cost, attempt.currency) == (None, "")
+
+
+def test_a_database_of_the_first_version_keeps_its_history(tmp_path: Path) -> None:
+    home = Home(tmp_path / "old")
+    home.path.mkdir()
+    with sqlite3.connect(home.database) as old:
+        for statement in MIGRATIONS[1]:
+            old.execute(statement)
+        old.execute("PRAGMA user_version = 1")
+        old.execute(
+            "INSERT INTO jobs (kind, job_key, status, retry_remaining) VALUES (?, 't1', 'done', 3)", (STAGE1_KIND,)
+        )
+        old.execute(
+            "INSERT INTO attempts (kind, job_key, number, owner, started_at, tokens_in) VALUES (?, 't1', 1, 'a', 5, 9)",
+            (STAGE1_KIND,),
+        )
+    old.close()
+    with home.open() as store:
+        (attempt,) = store.jobs()[-1].attempts
+    assert (attempt.number, attempt.owner, attempt.tokens_in, attempt.cost) == (1, "a", 9, None)
