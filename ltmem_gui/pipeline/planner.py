@@ -90,22 +90,25 @@ async def plan_chosen(
         _refuse_below_limit(request, report.rollouts, adapters.clock())
     jobs, unfit = await _plan_jobs(adapters, request, chosen, mark, cancel, listen)
     expired = await adapters.offload.store(adapters.undo.expired, request.home, adapters.clock())
-    plan = Plan(
-        kind="extract",
-        operation="extract",
-        id=uuid.uuid4().hex,
-        created_at=adapters.clock(),
-        state=PlanState.APPLYABLE if jobs or chosen.prune or chosen.credits else PlanState.EMPTY,
-        home=str(request.home),
-        memory_root=str(request.memory_root or ""),
-        provider=mark,
-        settings=request.settings,
-        sources=tuple(SourceMark(agent=s.agent, path=s.path) for s in request.sources),
-        effects=(*_effects(request, jobs, mark, chosen), *_removals(expired, jobs, chosen)),
-        skipped=(*chosen.skipped, *unfit),
-        notes=(*_notes(report.rollouts, jobs), *chosen.notes),
-    )
-    return await adapters.offload.thread(plan.sealed)
+
+    def made() -> Plan:
+        return Plan(
+            kind="extract",
+            operation="extract",
+            id=uuid.uuid4().hex,
+            created_at=adapters.clock(),
+            state=PlanState.APPLYABLE if jobs or chosen.prune or chosen.credits else PlanState.EMPTY,
+            home=str(request.home),
+            memory_root=str(request.memory_root or ""),
+            provider=mark,
+            settings=request.settings,
+            sources=tuple(SourceMark(agent=s.agent, path=s.path) for s in request.sources),
+            effects=(*_effects(request, jobs, mark, chosen), *_removals(expired, jobs, chosen)),
+            skipped=(*chosen.skipped, *unfit),
+            notes=(*_notes(report.rollouts, jobs), *chosen.notes),
+        ).sealed()
+
+    return await adapters.offload.thread(made)
 
 
 def _refuse_below_limit(request: Request, rollouts: tuple[ScannedRollout, ...], now: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import replace
 
 from ltmem_gui.domain.cancel import CancelToken
@@ -31,9 +30,8 @@ async def scan(adapters: Adapters, request: Request, *, cancel: CancelToken, lis
     )
     rules = ScanRules(request.settings, adapters.clock(), str(request.memory_root or ""), str(request.home))
     scanned, unreadable = await _read_all(adapters, found.refs, rules, cancel, listen)
-    judged = await _mark_up_to_date(adapters, request, scanned)
-    ordered = sorted(judged, key=lambda r: (-(r.updated_at or 0), r.id, r.path))
-    return ScanReport(tuple(ordered), (*found.skipped, *unreadable))
+    judged = await _with_store(adapters, request, scanned)
+    return ScanReport(judged, (*found.skipped, *unreadable))
 
 
 async def _read_all(
@@ -62,14 +60,18 @@ async def _read_all(
     return scanned, unreadable
 
 
-async def _mark_up_to_date(adapters: Adapters, request: Request, scanned: list[ScannedRollout]) -> list[ScannedRollout]:
+async def _with_store(
+    adapters: Adapters, request: Request, scanned: list[ScannedRollout]
+) -> tuple[ScannedRollout, ...]:
+    """Add what the store knows and order by age, on the store's thread: there may be thousands."""
     async with open_store(adapters, request.home, writing=False) as call:
 
-        def known() -> tuple[list[bool], Mapping[str, str]]:
-            return [call.store.up_to_date(r.id, r.updated_at or 0) for r in scanned], call.store.excluded()
+        def judged() -> list[ScannedRollout]:
+            excluded = call.store.excluded()
+            return [_with_rules(r, call.store.up_to_date(r.id, r.updated_at or 0), excluded.get(r.id)) for r in scanned]
 
-        flags, excluded = await call(known)
-    return [_with_rules(rollout, flag, excluded.get(rollout.id)) for rollout, flag in zip(scanned, flags, strict=True)]
+        rollouts = await call(lambda: sorted(judged(), key=lambda r: (-(r.updated_at or 0), r.id, r.path)))
+    return tuple(rollouts)
 
 
 def _with_rules(rollout: ScannedRollout, up_to_date: bool, excluded: str | None) -> ScannedRollout:

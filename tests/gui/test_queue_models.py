@@ -235,7 +235,7 @@ def test_the_model_keeps_qt_content(qtbot: QtBot, harness: LoopHarness) -> None:
     del tester
 
 
-def test_updates_come_as_one_range_and_move_nothing(qtbot: QtBot, harness: LoopHarness) -> None:
+def test_neighbours_are_updated_as_one_range_and_nothing_moves(qtbot: QtBot, harness: LoopHarness) -> None:
     model = make_model(harness)
     model.set_rows(ROWS)
     ranges: list[tuple[int, int]] = []
@@ -244,7 +244,10 @@ def test_updates_come_as_one_range_and_move_nothing(qtbot: QtBot, harness: LoopH
     model.modelReset.connect(lambda: resets.append(1))
     changed = {r.key: apply_event(r, JobStarted(r.thread_id, 1), NOW) for r in (ROWS[0], ROWS[2])}
     model.update_rows({**changed, "unknown": ROWS[0]})
-    assert ranges == [(0, 2)]
+    assert ranges == [(0, 0), (2, 2)]
+    ranges.clear()
+    model.update_rows({r.key: r for r in ROWS[1:3]})
+    assert ranges == [(1, 2)]
     assert not resets
     assert model.data(model.index(0, 0)) == "◐ running"
     model.tick()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.errors import Cancelled
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.models import formats
+from ltmem_gui.ui.models.cells import Cell
 from ltmem_gui.ui.models.job_filter import Arrangement, Order, Query, arrangement, compile_query
 from ltmem_gui.ui.models.job_rows import JobRow, PreparedRows, prepare_rows
 from ltmem_gui.ui.models.job_state import TITLES, StateKind
@@ -120,6 +121,11 @@ class JobTableModel(QAbstractTableModel):
             return f"{TITLES[row.state.kind]}: {row.state.name}"
         return row.key if role == KEY_ROLE else None
 
+    def cell(self, row: int, column: int) -> Cell:
+        """Return what a cell shows, in one answer (`CellDelegate` paints with it)."""
+        shown, kind = self._rows[self._arranged.shown[row]], COLUMNS[column]
+        return Cell(_TEXTS[kind.id](shown, self._clock()), self._foreground(shown, kind), kind.right)
+
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = _DISPLAY) -> Any:
         if orientation != _HORIZONTAL:
             return None
@@ -199,9 +205,8 @@ class JobTableModel(QAbstractTableModel):
             self._rows[place] = row
             if self._arranged.positions[place] >= 0:
                 positions.append(self._arranged.positions[place])
-        if positions:
-            first, last = self.index(min(positions), 0), self.index(max(positions), len(COLUMNS) - 1)
-            self.dataChanged.emit(first, last)
+        for first, last in _runs(positions):
+            self.dataChanged.emit(self.index(first, 0), self.index(last, len(COLUMNS) - 1))
         self.counts_changed.emit(self._counts)
 
     def tick(self) -> None:
@@ -257,6 +262,19 @@ class JobTableModel(QAbstractTableModel):
         if row.state.kind is StateKind.STOPPED or column.id in ("updated", "agent", "attempt", "lease", "started"):
             return self._color("muted")
         return None
+
+
+def _runs(positions: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield neighbours as one range each, so that what changed outside the picture paints nothing."""
+    ordered = sorted(positions)
+    first = last = ordered[0] if ordered else -1
+    for position in ordered[1:]:
+        if position > last + 1:
+            yield first, last
+            first = position
+        last = position
+    if ordered:
+        yield first, last
 
 
 def _lease(row: JobRow, now: float) -> str:

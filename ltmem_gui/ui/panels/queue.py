@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QMenu,
     QSplitter,
     QStackedWidget,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
@@ -32,8 +31,10 @@ from ltmem_gui.ui.models.job_state import SIGNS, TITLES, StateKind
 from ltmem_gui.ui.models.job_table import COLUMNS, JobTableModel
 from ltmem_gui.ui.models.workbench import Seen
 from ltmem_gui.ui.panels.queue_detail import QueueDetail
+from ltmem_gui.ui.panels.queue_views import QueueViews
 from ltmem_gui.ui.theme import ROW_HEIGHT, Theme
 from ltmem_gui.ui.widgets.bars import EmptyPage
+from ltmem_gui.ui.widgets.cells import CellTable
 from ltmem_gui.ui.widgets.chips import Chip, ChipRow
 from ltmem_gui.ui.widgets.labels import plain_label
 
@@ -58,7 +59,7 @@ ROWS_TASK = "queue.rows"
 TICK_MS = 1_000
 
 
-class QueueTable(QTableView):
+class QueueTable(CellTable):
     """The table. Return is handed on as a signal and never edits or presses anything.
 
     Signals: `detail_asked`.
@@ -102,6 +103,7 @@ class QueuePanel(QWidget):
         self._kept_key = ""
         self._kept_keys: list[str] = []
         self._kept_top = ""
+        self._wanted_key = ""
         self._seen = Seen()
         self._ticker = QTimer(self)
         self._ticker.setInterval(TICK_MS)
@@ -168,8 +170,9 @@ class QueuePanel(QWidget):
         return tuple(rows) or ((current,) if current is not None else ())
 
     def select_key(self, key: str) -> None:
-        """Put the keyboard on a row, if it is shown."""
+        """Put the keyboard on a row; one that is not there yet is chosen when it comes."""
         position = self.model.position_of(key)
+        self._wanted_key = "" if position is not None else key
         if position is not None:
             self.table.setCurrentIndex(self.model.index(position, 0))
 
@@ -204,12 +207,14 @@ class QueuePanel(QWidget):
         first.addWidget(self._problem)
         first.addWidget(self._shown)
         self.table = self._build_table(actions)
+        self.views = QueueViews(self.table, self.model, self.filter, self.chips, self._apply_filter)
+        first.addWidget(self.views.button)
         self.detail = QueueDetail(theme, actions)
         self._empty = EmptyPage("queue.empty")
         self._empty.pressed.connect(self._on_empty_pressed)
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty)
-        splitter = QSplitter(Qt.Orientation.Vertical)
+        self.splitter = splitter = QSplitter(Qt.Orientation.Vertical)
         splitter.setObjectName("queue.splitter")
         splitter.addWidget(self.table)
         splitter.addWidget(self.detail)
@@ -229,6 +234,7 @@ class QueuePanel(QWidget):
         table.setObjectName("queue.table")
         table.setAccessibleName("Rollouts")
         table.setModel(self.model)
+        table.set_cells(self.model)
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -250,9 +256,6 @@ class QueuePanel(QWidget):
         header.setSectionsMovable(True)
         header.setStretchLastSection(True)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        wide = table.fontMetrics().averageCharWidth()
-        for index, column in enumerate(COLUMNS):
-            header.resizeSection(index, wide * column.width + 14)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         header.setSortIndicatorClearable(True)
         table.setSortingEnabled(True)
@@ -286,6 +289,8 @@ class QueuePanel(QWidget):
 
     def _on_model_arranged(self) -> None:
         self._restore_selection()
+        if self._wanted_key and self.model.rows and self.current_row() is None:
+            self.select_key(self._wanted_key)
         has_rows = bool(self.model.rows)
         self._stack.setCurrentIndex(1 if has_rows else 0)
         shown, total = self.model.rowCount(), len(self.model.rows)
