@@ -43,6 +43,7 @@ def application_options(adapters: Composition, options: WindowOptions) -> Applic
     from ltmem_gui.ui.application import ApplicationOptions
     from ltmem_gui.ui.bridge.shutdown import leave_after
     from ltmem_gui.ui.models.workbench import Folders
+    from ltmem_gui.workspace.window_file import WindowFile
 
     return ApplicationOptions(
         operations=Operations(adapters),
@@ -52,6 +53,7 @@ def application_options(adapters: Composition, options: WindowOptions) -> Applic
         demo_hint=str(fresh_demo_name()),
         open_demo=options.demo,
         redact=redact_report,
+        layout=WindowFile(),
         settings=options.settings,
         close=lambda: close_adapters(adapters),
         prepare=lambda: load_adapters(adapters),

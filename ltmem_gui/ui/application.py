@@ -22,6 +22,7 @@ from ltmem_gui.ui.bridge.shutdown import Shutdown, Stage
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.controller import Controller, DemoFactory, WindowParts
 from ltmem_gui.ui.main_window import MainWindow
+from ltmem_gui.ui.models.window_state import LayoutFile
 from ltmem_gui.ui.models.workbench import Folders
 from ltmem_gui.ui.theme import Scheme, Theme
 
@@ -53,6 +54,7 @@ class ApplicationOptions:
     closing: Callable[[], object] | None = None
     prepare: Callable[[], None] = lambda: None
     redact: Callable[[str], str] | None = None
+    layout: LayoutFile | None = None
     started: Callable[[Running], None] | None = None
 
 
@@ -103,6 +105,8 @@ async def _live(app: QApplication, loop: bridge.WindowLoop, options: Application
         shutdown.begun.connect(options.closing)
     # A sitting ends with its receipt, also when the window is closed.
     shutdown.begun.connect(lambda _: window.citations.session.end())
+    if controller.layout is not None:
+        shutdown.begun.connect(controller.layout.close)
     unlisten = shutdown.listen_to_signals(loop)
     window.closed.connect(shutdown.request)
     window.folders.demo.setText(options.demo_hint)
@@ -136,6 +140,7 @@ def _parts(options: ApplicationOptions, supervisor: Supervisor, theme: Theme, re
         approver=options.approver,
         demo=options.demo,
         prepare=options.prepare,
+        layout=options.layout,
     )
 
 

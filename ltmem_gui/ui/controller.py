@@ -25,19 +25,25 @@ from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.ui.bridge.awaiting import opened
 from ltmem_gui.ui.bridge.excepthook import BugReport, BugReporter
 from ltmem_gui.ui.bridge.supervisor import Supervisor
+from ltmem_gui.ui.bridge.words import cleaned, told
 from ltmem_gui.ui.dialogs import confirmation
+from ltmem_gui.ui.dialogs import outside as outside_sheet
 from ltmem_gui.ui.dialogs.messages import About, ErrorReport, KeysPage, Palette, RolloutWindow, WhyPage
 from ltmem_gui.ui.main_window import PANELS, MainWindow
+from ltmem_gui.ui.model_desk import ModelDesk
 from ltmem_gui.ui.models import formats
 from ltmem_gui.ui.models.audit_state import AuditPowers
 from ltmem_gui.ui.models.job_rows import JobRow
 from ltmem_gui.ui.models.job_state import StateKind
+from ltmem_gui.ui.models.opening import PlaceOpener
 from ltmem_gui.ui.models.run_state import RunPhase, RunState
 from ltmem_gui.ui.models.text_lines import rollout_lines
+from ltmem_gui.ui.models.window_state import LayoutFile
 from ltmem_gui.ui.models.workbench import Folders, Notice, Seen, Workbench
 from ltmem_gui.ui.panels.citations import line_colors
 from ltmem_gui.ui.panels.history import effect_text
 from ltmem_gui.ui.theme import Theme
+from ltmem_gui.ui.window_layout import WindowLayout
 
 DemoFactory = Callable[[Path], Awaitable[Request]]
 
@@ -73,6 +79,7 @@ class WindowParts:
     approver: Callable[[], str]
     demo: DemoFactory
     prepare: Callable[[], None] = lambda: None
+    layout: LayoutFile | None = None
 
 
 class Controller(QObject):
@@ -94,6 +101,15 @@ class Controller(QObject):
             prepare=parts.prepare,
             parent=self,
         )
+        self.opener = PlaceOpener(
+            parts.operations,
+            parts.supervisor,
+            editor=lambda: self.workbench.settings.editor,
+            confirm=lambda act: outside_sheet.ask(act, window),
+            parent=self,
+        )
+        self.layout = None if parts.layout is None else WindowLayout(window, parts.layout, parts.supervisor)
+        self.model_desk = ModelDesk(window, self.workbench, parts.supervisor, self)
         self._bind()
         self._connect()
         self._on_folders_changed(Folders())
@@ -144,6 +160,8 @@ class Controller(QObject):
         bench.noticed.connect(self._on_noticed)
         window.folders.named.connect(self._on_folders_named)
         window.folders.demo_asked.connect(self._on_demo_asked)
+        self.opener.noticed.connect(self._on_noticed)
+        window.review.hand_over.opener = self.opener
         window.review.apply_requested.connect(self._on_apply_requested)
         window.review.rebase_requested.connect(self._on_rebase_requested)
         window.review.leave_out_requested.connect(self._on_leave_out_requested)
@@ -165,6 +183,8 @@ class Controller(QObject):
         window.history.read_asked.connect(self._on_receipts_asked)
         window.history.undo_asked.connect(bench.undo)
         window.messages.action_pressed.connect(self._actions.trigger)
+        if self.layout is not None:
+            self.layout.told.connect(lambda words: window.messages.show_message("info", words))
         self._parts.supervisor.known_raised.connect(self._on_known_raised)
         self._parts.supervisor.bug_raised.connect(lambda error: self._parts.reporter.report("task", error))
         self._parts.reporter.known_reported.connect(self._on_known_raised)
@@ -273,7 +293,7 @@ class Controller(QObject):
     def _on_copy_id_pressed(self) -> None:
         row = self.window.queue.current_row()
         if row is not None:
-            QGuiApplication.clipboard().setText(row.thread_id)
+            QGuiApplication.clipboard().setText(cleaned(row.thread_id).text)
 
     def _on_row_action_pressed(self, action: QueueAction) -> None:
         self.workbench.act_on_rows(action, [row.thread_id for row in self.window.queue.selected_rows()])
@@ -299,6 +319,8 @@ class Controller(QObject):
 
     def _on_folders_changed(self, folders: Folders) -> None:
         self.window.strip.show_folders(folders)
+        if self.layout is not None:
+            self.layout.open(folders)
         self._update_actions()
         self._teach(folders)
 
@@ -338,6 +360,7 @@ class Controller(QObject):
         self.window.messages.show_message(notice.kind, notice.text, notice.remedy, notice.action, title)
 
     def _on_known_raised(self, error: KnownError) -> None:
+        error = told(error)
         place = error.where if error.line is None else f"{error.where}:{error.line}"
         text = f"{one_line(place, 200)}: {error.what}" if place else error.what
         if isinstance(error, StalePlan) and self.workbench.plan is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
@@ -59,6 +59,13 @@ class ChipRow(QWidget):
                 continue
             button.setText(text)
             button.setAccessibleName(f"Filter: {chip.title}, {number} rows")
+
+    def check(self, ids: Collection[str]) -> None:
+        """Turn exactly these on; `chosen` is not emitted."""
+        for id_, button in self._buttons.items():
+            blocked = button.blockSignals(True)
+            button.setChecked(id_ in ids)
+            button.blockSignals(blocked)
 
     def clear(self) -> None:
         """Uncheck all."""
