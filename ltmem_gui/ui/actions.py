@@ -37,6 +37,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("run.start", "Run…", icon="run", tip="Extract, then consolidate; effects are shown first"),
     ActionSpec("run.consolidate", "Consolidate…", icon="review", tip="Make a plan to review from what is extracted"),
     ActionSpec("run.undo", "Undo the last apply…", tip="A plan to review like any other, within 24 hours"),
+    ActionSpec("agent.steps", "Steps of the agent", icon="history", tip="What the agent did, beside the panel"),
     ActionSpec("run.cancel", "Cancel", icon="cancel", tip="Stop the running task; leases are given back"),
     ActionSpec("find.focus", "Find or filter", icon="search"),
     ActionSpec("keys.open", "Keys", icon="keys", tip="All keys of the window"),

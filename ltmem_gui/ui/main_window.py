@@ -9,6 +9,7 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QMainWindow,
+    QSplitter,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -18,6 +19,7 @@ from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.ui.actions import ActionRegistry
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.models.job_table import JobTableModel
+from ltmem_gui.ui.panels.agent_transcript import AgentDrawer
 from ltmem_gui.ui.panels.citations import CitationsPanel
 from ltmem_gui.ui.panels.folders import FoldersPage
 from ltmem_gui.ui.panels.history import HistoryPanel
@@ -70,6 +72,7 @@ class MainWindow(QMainWindow):
         self.strip = StatusStrip(theme, self.registry)
         self.run_bar = RunBar(theme, self.registry)
         self.messages = MessageBar(theme.icon)
+        self.agent = AgentDrawer(theme)
         self.stack = QStackedWidget()
         self.stack.setObjectName("panels")
         for panel in self._panels.values():
@@ -133,7 +136,7 @@ class MainWindow(QMainWindow):
         right = QVBoxLayout()
         right.setSpacing(0)
         right.addWidget(self.messages)
-        right.addWidget(self.stack, 1)
+        right.addWidget(self._build_work(), 1)
         below = QHBoxLayout()
         below.setSpacing(0)
         below.addWidget(self.sidebar)
@@ -146,6 +149,17 @@ class MainWindow(QMainWindow):
         column.addWidget(self.run_bar)
         column.addLayout(below, 1)
         return central
+
+    def _build_work(self) -> QSplitter:
+        """Put the agent's steps below whatever panel is shown."""
+        work = QSplitter(Qt.Orientation.Vertical)
+        work.setObjectName("work")
+        work.setChildrenCollapsible(False)
+        work.addWidget(self.stack)
+        work.addWidget(self.agent)
+        work.setStretchFactor(0, 1)
+        work.setSizes([460, 240])
+        return work
 
     def _on_sidebar_selected(self) -> None:
         rows = self.sidebar.selectedIndexes()

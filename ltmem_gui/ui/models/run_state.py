@@ -39,7 +39,7 @@ _NEXT: dict[RunPhase, frozenset[RunPhase]] = {
     _P.CONFIRMING: _STOPS | {_P.EXTRACTING, _P.APPLYING, _P.PLAN_READY, _P.CONSOLIDATING},
     _P.EXTRACTING: _STOPS | {_P.WAITING_FOR_LOCK, _P.CONSOLIDATING, _P.DONE, _P.NOTHING_TO_DO},
     _P.WAITING_FOR_LOCK: _STOPS | {_P.CONSOLIDATING, _P.APPLYING},
-    _P.CONSOLIDATING: _STOPS | {_P.WAITING_FOR_LOCK, _P.PLAN_READY, _P.NOTHING_TO_DO},
+    _P.CONSOLIDATING: _STOPS | {_P.WAITING_FOR_LOCK, _P.PLAN_READY, _P.NOTHING_TO_DO, _P.CONFIRMING},
     _P.PLAN_READY: _BEGINNINGS | {_P.CONFIRMING, _P.IDLE, _P.FAILED},
     _P.APPLYING: _STOPS | {_P.WAITING_FOR_LOCK, _P.DONE},
     _P.DONE: _BEGINNINGS | {_P.IDLE, _P.CONFIRMING},
@@ -104,7 +104,9 @@ class RunState:
     def button(self) -> str:
         """Return the text of the Run button; its accessible name is the same."""
         text = _TEXTS[self.phase]
-        return f"{text} {self.done}/{self.total}" if self.busy and self.total else text
+        if self.busy and self.total:
+            return f"{text} {self.done}/{self.total}"
+        return f"{text}, step {self.done}" if self.phase is RunPhase.CONSOLIDATING and self.done else text
 
     @property
     def icon(self) -> str:
@@ -129,6 +131,10 @@ class RunState:
         """Return the state with new progress; it only grows, and a smaller total never lowers the bar."""
         total = max(total, self.total)
         return replace(self, done=min(max(done, self.done), total), total=total)
+
+    def stepped(self, number: int, detail: str) -> RunState:
+        """Return the state after a step of work whose length nobody knows: a count without a total."""
+        return replace(self, done=max(number, self.done), detail=detail)
 
     def eta(self, now: float) -> str:
         """Return the time left in words, empty before five items are done."""

@@ -8,32 +8,34 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from ltmem_gui.domain.agent import AgentStep
 from ltmem_gui.domain.cancel import CancelToken
-from ltmem_gui.domain.consent import Receipt, Selection
+from ltmem_gui.domain.consent import ApplyGrant, Receipt, Selection
 from ltmem_gui.domain.errors import Cancelled, KnownError, UsageError
 from ltmem_gui.domain.events import Event, RunProgressed, ScanProgressed, StepReached
-from ltmem_gui.domain.inbox import InboxLine
-from ltmem_gui.domain.jobs import JobRecord
 from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.domain.queue_actions import QueueAction
 from ltmem_gui.domain.review import all_accepted
-from ltmem_gui.domain.rollouts import SourceSpec
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.operations import Operations
-from ltmem_gui.pipeline.ports import WorkspaceSnapshot
 from ltmem_gui.pipeline.requests import Request, ScanReport
 from ltmem_gui.pipeline.row_plans import InboxWish
 from ltmem_gui.ui.bridge.signals import AppEvents
 from ltmem_gui.ui.bridge.supervisor import Supervisor
+from ltmem_gui.ui.bridge.words import told
+from ltmem_gui.ui.models.agent_steps import step_in_words
+from ltmem_gui.ui.models.agent_work import AgentEnd, ModelChoice, Wish, waits_until
 from ltmem_gui.ui.models.formats import plural
 from ltmem_gui.ui.models.run_state import RunPhase, RunState
+from ltmem_gui.ui.models.workbench_values import Folders as Folders
+from ltmem_gui.ui.models.workbench_values import Notice as Notice
+from ltmem_gui.ui.models.workbench_values import Seen as Seen
 
 RUN_TASK = "run"
 READ_TASK = "read"
@@ -41,49 +43,12 @@ READ_TASK = "read"
 Confirm = Callable[[Plan, Selection], Awaitable[bool]]
 
 
-@dataclass(frozen=True, slots=True)
-class Folders:
-    """The folders a person named; None and empty where none was. Naming is not reading."""
-
-    sources: tuple[SourceSpec, ...] = ()
-    memory_root: Path | None = None
-    home: Path | None = None
-    demo: bool = False
-
-    @property
-    def can_scan(self) -> bool:
-        """Tell whether there is something to scan."""
-        return bool(self.sources)
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What was read so far, on request only."""
-
-    report: ScanReport | None = None
-    jobs: tuple[JobRecord, ...] = ()
-    receipts: tuple[Receipt, ...] | None = None
-    watermark: int | None = None
-    snapshot: WorkspaceSnapshot | None = None
-    inbox: tuple[InboxLine, ...] | None = None
-    excluded: Mapping[str, str] = field(default_factory=dict[str, str])
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """A line for the message bar; `kind` is info, good, warning or error."""
-
-    kind: str
-    text: str
-    remedy: str = ""
-    action: str = ""
-
-
 class Workbench(QObject):
     """Run the use cases for the window.
 
     Signals: `folders_changed`, `run_changed` (`RunState`), `seen_changed` (`Seen`), `estimated` (`Plan`),
-    `events_arrived` (tuple), `plan_made` (`Plan` to review), `receipt_made` (`Receipt`), `noticed` (`Notice`).
+    `events_arrived` (tuple), `plan_made` (`Plan` to review), `receipt_made` (`Receipt`), `noticed` (`Notice`),
+    `model_chosen` (`ModelChoice`), `agent_began` (the confirmed `Plan`), `agent_ended` (`AgentEnd`).
     Threads: the UI thread; the pipeline's events cross through `AppEvents`.
     """
 
@@ -95,6 +60,9 @@ class Workbench(QObject):
     plan_made = Signal(object)
     receipt_made = Signal(object)
     noticed = Signal(object)
+    model_chosen = Signal(object)
+    agent_began = Signal(object)
+    agent_ended = Signal(object)
 
     def __init__(
         self,
@@ -111,6 +79,7 @@ class Workbench(QObject):
         self.operations = operations
         self.supervisor = supervisor
         self.settings = settings
+        self.choice = ModelChoice()
         self.folders = Folders()
         self.seen = Seen()
         self.run_state = RunState()
@@ -138,7 +107,13 @@ class Workbench(QObject):
         """Return what the use cases get. Raises `UsageError` when no data folder is named."""
         if self.folders.home is None:
             raise UsageError("no data folder was named", "name one under Folders")
-        return Request(self.folders.home, self.folders.memory_root, self.folders.sources, self.settings)
+        named = self.folders
+        return Request(self.folders.home, named.memory_root, named.sources, self.settings, self.choice.extract)
+
+    def choose_model(self, choice: ModelChoice, settings: Settings) -> None:
+        """Take another provider for the next runs; nothing is opened or sent."""
+        self.choice, self.settings = choice, settings
+        self.model_chosen.emit(choice)
 
     # asking
 
@@ -156,7 +131,11 @@ class Workbench(QObject):
 
     def consolidate(self, exclude: frozenset[str] = frozenset()) -> None:
         """Make a plan to review from what is stored already, without the threads in `exclude`."""
-        self._start(self._consolidate(exclude))
+        self._start(self._consolidate(Wish(exclude)))
+
+    def regenerate(self, wish: Wish) -> None:
+        """Let the agent work again, told what a person says of its last proposal; that one stays until the next."""
+        self._start(self._consolidate(wish))
 
     def apply(self, plan: Plan, selection: Selection) -> None:
         """Confirm and carry out the reviewed part of a plan."""
@@ -230,7 +209,7 @@ class Workbench(QObject):
             self._notice("info", "Cancelled. Nothing further was written.")
             raise
         except BaseException as error:
-            what = error.what if isinstance(error, KnownError) else "an error in the program"
+            what = told(error).what if isinstance(error, KnownError) else "an error in the program"
             self._set_run(replace(RunState(RunPhase.FAILED), detail=what))
             raise
         finally:
@@ -299,11 +278,29 @@ class Workbench(QObject):
             return
         await self._consolidate()
 
-    async def _consolidate(self, exclude: frozenset[str] = frozenset()) -> None:
+    async def _consolidate(self, wish: Wish | None = None) -> None:
+        wish = wish or Wish()
         self._to(RunPhase.CONSOLIDATING)
-        request = replace(self.request(), exclude=exclude)
+        request = replace(
+            self.request(),
+            provider=self.choice.consolidate,
+            exclude=wish.exclude,
+            note=wish.note,
+            refused=wish.refused,
+        )
         plan = await self.operations.plan_consolidate(request, cancel=self._cancel, listen=self._events.publish)
         self._cancel.check()
+        if plan.kind == "consolidate" and plan.state is not PlanState.EMPTY:
+            proposal = await self._let_agent_work(plan)
+            if proposal is None:
+                return
+            plan = proposal
+        if plan.state is PlanState.EMPTY and wish.note:
+            self._rest(RunPhase.NOTHING_TO_DO)
+            self._notice(
+                "info", "The agent changed nothing more.", "The earlier proposal still waits." if self.plan else ""
+            )
+            return
         if plan.state is PlanState.EMPTY:
             self.plan = None
             self._to(RunPhase.NOTHING_TO_DO, "the memory folder is up to date")
@@ -312,6 +309,38 @@ class Workbench(QObject):
         self.plan = plan
         self._to(RunPhase.PLAN_READY)
         self.plan_made.emit(plan)
+
+    async def _let_agent_work(self, plan: Plan) -> Plan | None:
+        """Confirm and run the agent of a plan; return what it proposes, None where a person said no."""
+        selection = all_accepted(plan)
+        self._to(RunPhase.CONFIRMING)
+        if not await self._confirm(plan, selection):
+            self._rest(RunPhase.IDLE)
+            return None
+        self._to(RunPhase.CONSOLIDATING, "the agent starts")
+        self.agent_began.emit(plan)
+        try:
+            grant = await self._grant(plan, selection)
+            done = await self.operations.consolidate(grant, cancel=self._cancel, listen=self._events.publish)
+        except (Cancelled, asyncio.CancelledError):
+            self._end_agent(AgentEnd("cancelled"))
+            raise
+        except KnownError as error:
+            await self._read_store()
+            self._end_agent(AgentEnd("failed", told(error).what, waits_until(self.seen.jobs)))
+            raise
+        except BaseException:
+            self._end_agent(AgentEnd("failed", "an error in the program"))
+            raise
+        await self._read_store()
+        proposal = done.proposal
+        assert proposal is not None
+        self._end_agent(AgentEnd("unchanged" if proposal.state is PlanState.EMPTY else "proposed"))
+        return proposal
+
+    def _end_agent(self, end: AgentEnd) -> None:
+        self._events.flush()
+        self.agent_ended.emit(end)
 
     async def _undo(self) -> None:
         self._to(RunPhase.CONSOLIDATING, "looking at the undo image")
@@ -379,9 +408,12 @@ class Workbench(QObject):
         return False
 
     async def _carry_out(self, plan: Plan, selection: Selection) -> Receipt:
-        surface = "demo" if self.folders.demo else "window"
-        grant = await self.operations.approve(plan, selection, approver=self._approver(), surface=surface)
+        grant = await self._grant(plan, selection)
         return await self.operations.apply(grant, cancel=self._cancel, listen=self._events.publish)
+
+    async def _grant(self, plan: Plan, selection: Selection) -> ApplyGrant:
+        surface = "demo" if self.folders.demo else "window"
+        return await self.operations.approve(plan, selection, approver=self._approver(), surface=surface)
 
     async def _read_folder(self) -> None:
         root = self.folders.memory_root
@@ -418,6 +450,8 @@ class Workbench(QObject):
                     state = state.advanced(done, total)
                 case RunProgressed(done, total) if state.phase is RunPhase.EXTRACTING:
                     state = state.advanced(done, total)
+                case AgentStep(number) if state.phase is RunPhase.CONSOLIDATING:
+                    state = state.stepped(number, step_in_words(event))
                 case StepReached(step, detail) if state.busy and state.phase is not RunPhase.CONFIRMING:
                     state = replace(state, detail=f"{step}: {detail}" if detail else step)
                 case _:

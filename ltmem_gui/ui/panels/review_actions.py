@@ -35,7 +35,9 @@ REVIEW_ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("review.copy", "Copy as text", "diff"),
     ActionSpec("review.copy_patch", "Copy as patch", "diff"),
     ActionSpec("review.copy_place", "Copy path:line", "diff"),
-    ActionSpec("review.open_folder", "Open the folder of this file", "diff", tip="In the file manager"),
+    ActionSpec("review.open_editor", "Open in your editor…", "diff", tip="The file at this line; asks first"),
+    ActionSpec("review.show_file", "Show in the file manager…", "diff", tip="Asks first"),
+    ActionSpec("review.regenerate", "Regenerate with a note…", "diff", tip="A new run, told what to change"),
     ActionSpec("review.apply", "Apply…", "diff", tip="Opens the sheet of effects; never writes by itself"),
 )
 
@@ -50,6 +52,8 @@ MENU_ACTIONS: tuple[str, ...] = (
     "review.copy",
     "review.copy_patch",
     "review.copy_place",
-    "review.open_folder",
+    "review.open_editor",
+    "review.show_file",
     "review.long_line",
+    "review.regenerate",
 )

@@ -20,7 +20,7 @@ from ltmem_gui.ui.models.workbench import Folders, Seen
 from ltmem_gui.ui.theme import Theme, bold_font
 from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label
 
-MENU = ("run.start", "run.scan", "run.estimate", "run.consolidate", "run.undo", "why.open")
+MENU = ("run.start", "run.scan", "run.estimate", "run.consolidate", "run.undo", "agent.steps", "why.open")
 
 
 class StatusStrip(QFrame):
