@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ltmem_gui.domain.redaction import RedactionPolicy
     from ltmem_gui.domain.secrets import Redaction
     from ltmem_gui.domain.settings import Settings
+    from ltmem_gui.pipeline.outside_ports import OutsideActor
     from ltmem_gui.pipeline.ports import (
         AgentModel,
         ApplyLedger,
@@ -200,6 +201,13 @@ class Composition:
         return UndoImages()
 
     @property
+    def outside(self) -> OutsideActor:
+        """Return what starts the person's own programs and writes copies, each with a grant of its own."""
+        from ltmem_gui.workspace.outside import Outside
+
+        return self._once("outside", lambda: Outside(self._veto.starting))
+
+    @property
     def owner(self) -> Owner:
         """Return who this process is, for leases and locks."""
         from ltmem_gui.store.liveness import this_process
@@ -252,6 +260,12 @@ class Composition:
         from ltmem_gui.sources.codex_memories import memories_beside
 
         return memories_beside(root, self.clock())
+
+    def codex_home(self, home: Path) -> ForeignMemories | None:
+        """Return what Codex keeps in a home that was named."""
+        from ltmem_gui.sources.codex_memories import memories_of
+
+        return memories_of(home, self.clock())
 
     def memory_objects(self, root: Path) -> Iterable[MemoryObject]:
         """Read everything git keeps below a memory root."""

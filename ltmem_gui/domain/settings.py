@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ltmem_gui.domain.errors import UsageError
+from ltmem_gui.domain.opening import check_editor
 from ltmem_gui.domain.prices import Amount, Price, as_prices, newest_only
 from ltmem_gui.domain.rollouts import THREAD_SCAN_LIMIT
 
@@ -53,6 +54,7 @@ class Settings(BaseModel):
     provider_api: Literal["auto", "chat", "responses"] = "auto"
     provider_key_env: str = ""  # the NAME of an environment variable that holds the key; never the key
     request_timeout_seconds: Annotated[int, Field(ge=1, le=3600)] = 600
+    editor: Annotated[str, AfterValidator(check_editor)] = ""  # command with {file} and {line}; empty: none
     max_output_tokens: Annotated[int, Field(ge=0, le=10_000_000)] = 0  # of one answer; 0: the model's own limit
     prices: Annotated[tuple[Price, ...], BeforeValidator(as_prices), AfterValidator(newest_only)] = ()
     max_cost_per_run: Amount = Decimal(0)  # in the currency of the model's price; 0: no limit

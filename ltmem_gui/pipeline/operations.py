@@ -28,11 +28,14 @@ from ltmem_gui.pipeline import (
     row_apply,
     row_plans,
     scanning,
+    take_over,
     thread_plans,
 )
 from ltmem_gui.pipeline.agent_run import Applied
 from ltmem_gui.pipeline.audit_operations import AuditOperations
+from ltmem_gui.pipeline.evidence_keeping import evidence_of_apply
 from ltmem_gui.pipeline.ledger import StoreLedger
+from ltmem_gui.pipeline.outside import OutsideActs
 from ltmem_gui.pipeline.ports import Adapters, WorkspaceSnapshot
 from ltmem_gui.pipeline.requests import Request, ScanReport
 from ltmem_gui.pipeline.row_plans import InboxWish
@@ -54,6 +57,11 @@ class Operations:
     def audit(self) -> AuditOperations:
         """Return what can be asked of the audit."""
         return AuditOperations(self._adapters)
+
+    @property
+    def outside(self) -> OutsideActs:
+        """Return what can be done outside the named folders, each with a yes of its own."""
+        return OutsideActs(self._adapters)
 
     async def scan(self, request: Request, *, cancel: CancelToken, listen: Listener) -> ScanReport:
         """Find and judge the sessions below the named folders; reads only."""
@@ -128,6 +136,14 @@ class Operations:
         self._adapters.use_settings(request.settings)
         return await row_plans.plan_inbox(self._adapters, request, wishes)
 
+    async def plan_take_over(
+        self, request: Request, codex_home: Path, *, cancel: CancelToken, listen: Listener
+    ) -> Plan:
+        """Plan to take over the memories that Codex keeps in its own home; reads a private copy only."""
+        self._adapters.use_home(request.home)
+        self._adapters.use_settings(request.settings)
+        return await take_over.plan_take_over(self._adapters, request, codex_home, cancel=cancel, listen=listen)
+
     async def check(self, plan: Plan, selection: Selection) -> tuple[Finding, ...]:
         """Apply a selection to a copy in memory and validate it."""
         return await approval.check(self._adapters, plan, selection)
@@ -149,7 +165,8 @@ class Operations:
         if grant.plan.kind == "apply":
             listen(StepReached("applying", f"{len(grant.plan.changes)} files"))
             home = Path(grant.plan.home)
-            writer = self._adapters.writer(home, StoreLedger(self._adapters, home, grant))
+            evidence = await evidence_of_apply(self._adapters, grant)
+            writer = self._adapters.writer(home, StoreLedger(self._adapters, home, grant, evidence))
             return await self._adapters.offload.store(writer.apply, grant)
         raise RefusedError("a plan of kind consolidate comes to a proposal, not to a receipt alone", "use propose")
 

@@ -33,9 +33,10 @@ from ltmem_gui.domain.settings import Settings
 from ltmem_gui.domain.usage import CitedUse
 from ltmem_gui.pipeline.agent_ports import AgentAdapters as AgentAdapters
 from ltmem_gui.pipeline.agent_ports import AgentModel as AgentModel
-from ltmem_gui.pipeline.agent_ports import ForeignLease as ForeignLease
-from ltmem_gui.pipeline.agent_ports import ForeignMemories as ForeignMemories
 from ltmem_gui.pipeline.agent_ports import StagedFolder as StagedFolder
+from ltmem_gui.pipeline.codex_ports import ForeignLease as ForeignLease
+from ltmem_gui.pipeline.codex_ports import ForeignMemories as ForeignMemories
+from ltmem_gui.pipeline.outside_ports import OutsideAdapters as OutsideAdapters
 from ltmem_gui.pipeline.storage import Store as Store
 from ltmem_gui.pipeline.storage import StoreOpener as StoreOpener
 
@@ -429,7 +430,7 @@ class UndoSource(Protocol):
         ...
 
 
-class Adapters(AgentAdapters, Protocol):
+class Adapters(AgentAdapters, OutsideAdapters, Protocol):
     """Everything a use case may ask for; each is built when it is first asked for."""
 
     @property

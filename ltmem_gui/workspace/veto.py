@@ -1,4 +1,4 @@
-"""The program's own guard: an audit hook that refuses what no grant covers: changes of a folder, and connections.
+"""The program's own guard: an audit hook that refuses what no grant covers: changes of a folder, connections, programs.
 
 It is the last line, behind types and import contracts: a mistake in the program meets a refusal instead of a file. An
 audit hook cannot be taken out again, so it is installed once, by the program's entry point.
@@ -31,10 +31,16 @@ _CHANGES = {
     "os.chown": ((0, 3),),
     "os.utime": ((0, 3),),
 }
+_STARTS = {"subprocess.Popen": 0, "os.exec": 0, "os.posix_spawn": 0, "os.spawn": 1, "os.startfile": 0, "os.system": -1}
+"""Event → the position of the program; -1: a shell, which is never started."""
+OWN_PROGRAMS = frozenset({"git", "nice"})
+# Libraries ask these what system they run on. They read, and their answers are not shown.
+ASKED_PROGRAMS = frozenset({"uname", "lsb_release", "ldconfig", "gcc", "cc", "ld", "objdump", "file"})
 
 
 class Veto:
-    """Know which folders are memory folders, which are covered by a used grant, and which host may be reached.
+    """Know which folders are memory folders, which are covered by a used grant, which host may be reached, and which
+    program may be started.
 
     Threads: any. Coverage is counted, so that nested and parallel covers do not end each other.
     """
@@ -44,6 +50,7 @@ class Veto:
         self._roots: tuple[str, ...] = ()
         self._covered: Counter[str] = Counter()
         self._hosts: Counter[str] = Counter()
+        self._starts: list[tuple[str, ...]] = []
 
     def install(self) -> None:
         """Start to watch this process; there is no way back."""
@@ -69,6 +76,18 @@ class Veto:
             yield
 
     @contextmanager
+    def starting(self, argv: tuple[str, ...]) -> Iterator[None]:
+        """Allow one start of exactly this command; a second one needs a yes of its own."""
+        with self._lock:
+            self._starts.append(argv)
+        try:
+            yield
+        finally:
+            with self._lock:
+                if argv in self._starts:
+                    self._starts.remove(argv)
+
+    @contextmanager
     def _counted(self, counter: Counter[str], key: str) -> Iterator[None]:
         with self._lock:
             counter[key] += 1
@@ -79,7 +98,7 @@ class Veto:
                 counter[key] -= 1
 
     def see(self, event: str, args: tuple[Any, ...]) -> None:
-        """Judge one audit event. Raises `GrantMissing` for a change or a connection that nothing covers."""
+        """Judge one audit event. Raises `GrantMissing` for a change, a connection or a start that nothing covers."""
         if event == "open":
             path, mode, flags = args
             if set(str(mode or "")) & set("wax+") or (isinstance(flags, int) and flags & _WRITE_FLAGS):
@@ -91,6 +110,8 @@ class Veto:
             self._judge_host(args[0])
         elif event == "socket.connect" and isinstance(args[1], tuple):
             self._judge_connection()
+        elif event in _STARTS:
+            self._judge_start(event, args)
 
     def _judge(self, event: str, path: object, folder: object = -1) -> None:
         if not self._roots or not isinstance(path, str | bytes | os.PathLike):
@@ -110,6 +131,25 @@ class Veto:
         """An address is a number by now; its name was judged when it was looked up."""
         if not any(self._hosts.values()):
             raise GrantMissing("a connection without a plan was refused", "this is a mistake in the program")
+
+    def _judge_start(self, event: str, args: tuple[Any, ...]) -> None:
+        words: tuple[str, ...] = ()
+        if event == "subprocess.Popen" and isinstance(args[1], list | tuple):
+            words = tuple(os.fsdecode(word) for word in args[1] if isinstance(word, str | bytes | os.PathLike))
+            with self._lock:
+                if words in self._starts:
+                    self._starts.remove(words)
+                    return
+        at = _STARTS[event]
+        given = args[at] if at >= 0 else None
+        program = os.fsdecode(given) if isinstance(given, str | bytes | os.PathLike) else "".join(words[:1])
+        base = os.path.basename(program).lower().removesuffix(".exe")  # noqa: PTH119 - no object is made here
+        inside = os.sep in program and any(program.startswith(root + os.sep) for root in self._roots)
+        known = base in OWN_PROGRAMS | ASKED_PROGRAMS or (program and program == sys.executable)
+        if inside or not known:
+            raise GrantMissing(
+                f"starting {base or 'a shell'} without a grant was refused", "this is a mistake", program
+            )
 
 
 def _host_name(host: str) -> str:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -11,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from ltmem_gui.domain.diffing.files import file_change
+from ltmem_gui.domain.opening import Place
 from tests.gui.review_room import ALT, CTRL, SHIFT, A, K, Room, X, child, load, make_room
 from tests.helpers.reviews import finding, many_hunks, plan_of, plan_of_files
 
@@ -156,22 +156,35 @@ def test_the_review_is_exported_in_four_forms(room: Room) -> None:
             assert f"+- changed fact number {line} " in text
 
 
-def test_the_folder_of_a_file_is_opened_and_never_the_file(room: Room) -> None:
-    old, new = many_hunks(1)
+def test_the_place_of_a_row_is_handed_to_the_opener(room: Room) -> None:
+    old, new = many_hunks(2)
     plan, base = plan_of_files({"sub/n.md": old}, {"sub/n.md": new, "fresh.md": "x\n"})
     plan = plan.model_copy(update={"memory_root": "/memory"}).sealed()
-    opened: list[Path] = []
-    room.panel.hand_over.opener = opened.append
+    opener = _Opener()
+    room.panel.hand_over.opener = opener  # type: ignore[assignment]
     room.panel.load(plan, base)
     room.panel.commands.focus_diff()
     assert room.panel.current_path() == "fresh.md"
     room.press(K.Key_O)
-    assert opened == []
+    assert opener.asked == []
     assert "not in the memory folder yet" in room.panel.foot.position.full_text
     room.panel.open_file("sub/n.md")
     room.press(K.Key_O)
-    assert opened == [Path("/memory/sub")]
-    assert QGuiApplication.clipboard().text() == "sub/n.md:5"
+    room.panel.view.set_cursor_row(room.row_of("- changed fact number 12 of the memory"))
+    room.press(K.Key_O, SHIFT)
+    places = [(name, place.root, place.path, place.line) for name, place in opener.asked]
+    assert places == [("editor", "/memory", "sub/n.md", 5), ("manager", "/memory", "sub/n.md", 13)]
+
+
+class _Opener:
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, Place]] = []
+
+    def open_in_editor(self, place: Place) -> None:
+        self.asked.append(("editor", place))
+
+    def show_in_file_manager(self, place: Place) -> None:
+        self.asked.append(("manager", place))
 
 
 def test_the_scheme_can_change_while_a_plan_is_open(room: Room) -> None:

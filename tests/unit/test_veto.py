@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -95,3 +96,51 @@ def test_a_name_relative_to_an_open_folder_is_judged_in_that_folder(tmp_path: Pa
         veto.see("os.remove", ("MEMORY.md", 10_000))
     finally:
         os.close(descriptor)
+
+
+STARTS = [
+    ("subprocess.Popen", ("/usr/bin/code", ["/usr/bin/code", "-g", "x:1"], None, None)),
+    ("subprocess.Popen", ("/bin/sh", ["/bin/sh", "-c", "true"], None, None)),
+    ("subprocess.Popen", (str(ROOT / "git"), [str(ROOT / "git")], None, None)),
+    ("os.exec", ("/usr/bin/code", ["code"], None)),
+    ("os.posix_spawn", (b"/usr/bin/code", ["code"], {})),
+    ("os.spawn", (0, "/usr/bin/code", ["code"], {})),
+    ("os.startfile", (str(ROOT / "MEMORY.md"), "open")),
+    ("os.system", (b"git status",)),
+]
+
+
+@pytest.mark.parametrize(("event", "args"), STARTS)
+def test_no_program_is_started_without_a_grant(veto: Veto, event: str, args: tuple[object, ...]) -> None:
+    with pytest.raises(GrantMissing, match="without a grant"):
+        veto.see(event, args)
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["git", "-c", "x", "status"],
+        ["/usr/bin/git"],
+        ["nice", "-n", "5", sys.executable],
+        [sys.executable, "-m", "x"],
+        ["lsb_release", "-a"],
+    ],
+)
+def test_the_program_s_own_helpers_need_none(veto: Veto, argv: list[str]) -> None:
+    veto.see("subprocess.Popen", (argv[0], argv, None, None))
+    veto.see("os.posix_spawn", (argv[0], argv, {}))
+
+
+def test_a_confirmed_command_may_be_started_once_and_only_to_the_letter(veto: Veto) -> None:
+    argv = ("/usr/bin/code", "-g", "/m/MEMORY.md:3")
+    with veto.starting(argv):
+        for other in ([*argv, "--wait"], ["/usr/bin/code", "-g", "/m/MEMORY.md:4"]):
+            with pytest.raises(GrantMissing):
+                veto.see("subprocess.Popen", (other[0], other, None, None))
+        veto.see("subprocess.Popen", (argv[0], list(argv), None, None))
+        with pytest.raises(GrantMissing):
+            veto.see("subprocess.Popen", (argv[0], list(argv), None, None))
+    with veto.starting(argv):
+        pass
+    with pytest.raises(GrantMissing):
+        veto.see("subprocess.Popen", (argv[0], list(argv), None, None))

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QApplication,
-    QDialog,
     QFrame,
     QGridLayout,
     QHBoxLayout,
@@ -22,6 +19,7 @@ from ltmem_gui.domain.consent import Selection
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.plan import Plan
 from ltmem_gui.ui.bridge.awaiting import opened
+from ltmem_gui.ui.dialogs.armed import ArmedSheet
 from ltmem_gui.ui.models import formats
 from ltmem_gui.ui.models.effects_text import EffectGroupText, EffectLine, describe, loss_to_type, provider_text
 from ltmem_gui.ui.theme import bold_font, monospace, title_font
@@ -33,31 +31,18 @@ DETAIL_LIMIT = 200
 _VERBS = {"extract": "Extract", "consolidate": "Consolidate", "apply": "Apply"}
 
 
-class ConfirmationSheet(QDialog):
-    """Show a plan's effects and ask.
-
-    Cancel is the default; Enter, Escape and closing never mean yes. The yes button is off for the first 500 ms, while
-    the window is inactive, and until a loss above the limit was typed.
-    """
+class ConfirmationSheet(ArmedSheet):
+    """Show a plan's effects and ask; yes is also off until a loss above the limit was typed."""
 
     def __init__(
         self, plan: Plan, selection: Selection, *, last_receipt: str = "", parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent)
-        self.setObjectName("confirmation")
+        super().__init__("confirmation", parent, arm_ms=ARM_MS)
         self.setWindowTitle(f"{_VERBS[plan.kind]}: what will happen")
-        self.setWindowModality(Qt.WindowModality.WindowModal)
         self.setMinimumSize(560, 420)
         self.resize(680, 560)
-        self._confirmed = False
         self._loss = loss_to_type(plan, selection)
         self._typed: QLineEdit | None = None
-        self._armed = False
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(ARM_MS)
-        self._timer.setTimerType(Qt.TimerType.PreciseTimer)  # a coarse one may come 5 % early
-        self._timer.timeout.connect(self._on_timer_fired)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -65,49 +50,6 @@ class ConfirmationSheet(QDialog):
         layout.addWidget(rule())
         layout.addWidget(self._effects(plan, selection), 1)
         layout.addWidget(self._foot(plan, selection))
-        # Built last, so that the buttons exist; Cancel holds the focus: Enter and Space on a fresh sheet mean no.
-        self._cancel.setFocus()
-        QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
-        self._update_yes()
-
-    @property
-    def confirmed(self) -> bool:
-        """Tell whether the yes button was pressed."""
-        return self._confirmed
-
-    @property
-    def yes_button(self) -> QPushButton:
-        """Return the button that means yes."""
-        return self._yes
-
-    def done(self, result: int) -> None:
-        """Close; only a press of the yes button closes with a yes."""
-        QApplication.instance().removeEventFilter(self)  # type: ignore[union-attr]
-        self._timer.stop()
-        super().done(QDialog.DialogCode.Accepted if self._confirmed else QDialog.DialogCode.Rejected)
-        del result
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            # Enter presses Cancel when Cancel has the focus; everywhere else it does nothing.
-            if self._cancel.hasFocus():
-                self.reject()
-            return
-        super().keyPressEvent(event)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.ActivationChange:
-            self._restart()
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() in (QEvent.Type.ApplicationDeactivate, QEvent.Type.ApplicationActivate):
-            self._restart()
-        return super().eventFilter(watched, event)
-
-    def showEvent(self, event: QEvent) -> None:  # type: ignore[override]
-        super().showEvent(event)  # type: ignore[arg-type]
-        self._restart()
 
     # parts
 
@@ -140,7 +82,7 @@ class ConfirmationSheet(QDialog):
         layout.setContentsMargins(20, 12, 20, 16)
         layout.setSpacing(12)
         for group in describe(plan, selection):
-            layout.addLayout(_group(group))
+            layout.addLayout(effect_group(group))
         for line in _reviewed(plan, selection):
             layout.addWidget(plain_label(line, wrap=True, role="needs" if line.startswith("Overridden") else "muted"))
         layout.addStretch(1)
@@ -160,22 +102,16 @@ class ConfirmationSheet(QDialog):
         digest = plain_label(f"plan {plan.digest[:8]}", font=monospace(), role="muted", selectable=True)
         digest.setObjectName("confirmation.digest")
         digest.setToolTip(f"The plan's digest: {plan.digest}\nOf the selection: {selection.digest}")
-        self._cancel = QPushButton("Not now" if plan.kind == "extract" else "Cancel")
-        self._cancel.setObjectName("confirmation.cancel")
-        self._cancel.setDefault(True)
-        self._cancel.setAutoDefault(True)
-        self._cancel.clicked.connect(self.reject)
-        self._yes = QPushButton(_yes_text(plan))
-        self._yes.setObjectName("confirmation.yes")
-        self._yes.setProperty("primary", "true")
-        self._yes.setAutoDefault(False)
-        self._yes.setDefault(False)
-        self._yes.clicked.connect(self._on_yes_clicked)
+        cancel = QPushButton("Not now" if plan.kind == "extract" else "Cancel")
+        cancel.setObjectName("confirmation.cancel")
+        yes = QPushButton(_yes_text(plan))
+        yes.setObjectName("confirmation.yes")
         row.addWidget(digest)
         row.addStretch(1)
-        row.addWidget(self._cancel)
-        row.addWidget(self._yes)
+        row.addWidget(cancel)
+        row.addWidget(yes)
         layout.addLayout(row)
+        self._arm(cancel, yes)
         return foot
 
     def _loss_row(self) -> QHBoxLayout:
@@ -192,35 +128,12 @@ class ConfirmationSheet(QDialog):
         row.addStretch(1)
         return row
 
-    # when yes is on
-
-    def _restart(self) -> None:
-        self._armed = False
-        self._update_yes()
-        if self._is_attended():
-            self._timer.start()
-        else:
-            self._timer.stop()
-
-    def _is_attended(self) -> bool:
-        return self.isVisible() and self.isActiveWindow()
-
-    def _update_yes(self) -> None:
+    def _refusal(self) -> str:
         typed = self._typed is None or self._typed.text().strip() == str(self._loss)
-        self._yes.setEnabled(self._armed and typed and self._is_attended())
-        self._yes.setToolTip("" if typed else f"Type {self._loss} first: the number of lines that go")
-
-    def _on_timer_fired(self) -> None:
-        self._armed = True
-        self._update_yes()
+        return "" if typed else f"Type {self._loss} first: the number of lines that go"
 
     def _on_loss_typed(self) -> None:
         self._update_yes()
-
-    def _on_yes_clicked(self) -> None:
-        if self._yes.isEnabled():
-            self._confirmed = True
-            self.accept()
 
 
 async def ask(plan: Plan, selection: Selection, *, last_receipt: str = "", parent: QWidget | None = None) -> bool:
@@ -268,7 +181,8 @@ def _reviewed(plan: Plan, selection: Selection) -> list[str]:
     return lines
 
 
-def _group(group: EffectGroupText) -> QGridLayout:
+def effect_group(group: EffectGroupText) -> QGridLayout:
+    """Lay out one group of effects."""
     grid = QGridLayout()
     grid.setHorizontalSpacing(12)
     grid.setVerticalSpacing(4)

@@ -71,7 +71,8 @@ class ReviewCommands(QObject):
             "copy": p.hand_over.copy,
             "copy_patch": p.hand_over.copy_patch,
             "copy_place": p.hand_over.copy_place,
-            "open_folder": p.hand_over.open_folder,
+            "open_editor": p.hand_over.open_in_editor,
+            "show_file": p.hand_over.show_in_file_manager,
             "apply": p.request_apply,
         }
         for name, handler in handlers.items():

@@ -1,35 +1,26 @@
-"""What leaves the review on a press: text for the clipboard, a folder for the file manager (D13, D24, D25)."""
+"""What leaves the review on a press: text for the clipboard, a place for the editor (D13, D24, D25)."""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
-from pathlib import Path
 
-from PySide6.QtCore import QObject, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QGuiApplication
 from shiboken6 import isValid
 
 from ltmem_gui.domain.consent import Decision
 from ltmem_gui.domain.diffing.export import patch_of_decision, patch_of_hunk, review_as_json, review_as_markdown
-from ltmem_gui.domain.diffing.rows import Row
+from ltmem_gui.domain.diffing.rows import Row, RowKind
 from ltmem_gui.domain.diffing.units import WHOLE
+from ltmem_gui.domain.opening import Place
 from ltmem_gui.domain.review import Review
 from ltmem_gui.domain.secrets import Redaction
+from ltmem_gui.ui.bridge.words import LONGEST_INLINE, cleaned
 from ltmem_gui.ui.models.diff_model import DiffModel
+from ltmem_gui.ui.models.opening import PlaceOpener
 from ltmem_gui.ui.models.review_state import ReviewState
 from ltmem_gui.ui.widgets.diff_view import DiffView
-
-# Redacting more than this at once would hold the window for longer than 50 ms.
-INLINE_CHARACTERS = 100_000
-
-Opener = Callable[[Path], object]
-
-
-def open_in_file_manager(folder: Path) -> bool:
-    """Show a folder; files are never opened themselves, since what opens them may run them."""
-    return QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
 
 class HandOver(QObject):
@@ -46,7 +37,7 @@ class HandOver(QObject):
         self._state = state
         self._model = model
         self._view = view
-        self.opener: Opener = open_in_file_manager
+        self.opener: PlaceOpener | None = None
         self._text_cleaned.connect(self._on_text_cleaned)
 
     def copy(self) -> None:
@@ -70,15 +61,35 @@ class HandOver(QObject):
         if row is not None and self._model.file is not None:
             self._put(f"{self._model.file.change.path}:{row.new or row.old or 1}")
 
-    def open_folder(self) -> None:
-        """Open the folder of the file in the file manager, and copy path:line for an editor."""
+    def open_in_editor(self) -> None:
+        """Open the file at the line of the row under the cursor, as it is in the folder now."""
+        place = self.place()
+        if place is not None and self.opener is not None:
+            self.opener.open_in_editor(place)
+
+    def show_in_file_manager(self) -> None:
+        """Show the file in the file manager."""
+        place = self.place()
+        if place is not None and self.opener is not None:
+            self.opener.show_in_file_manager(place)
+
+    def place(self) -> Place | None:
+        """Return where the row under the cursor is on disk; the reason why it is nowhere is told."""
         plan, file = self._state.plan, self._model.file
         if plan is None or file is None or not plan.memory_root or file.change.old_sha256 is None:
             self.told.emit("This file is not in the memory folder yet")
-            return
-        self.copy_place()
-        self.opener((Path(plan.memory_root) / file.change.path).parent)
-        self.told.emit("The folder was opened; path:line is on the clipboard")
+            return None
+        line = self._old_line() if self._view.cursor_row < self._model.document.count else 1
+        return Place(plan.memory_root, file.change.path, line)
+
+    def _old_line(self) -> int:
+        """Return the line of the file on disk that the cursor is at; a proposed line stands below the one returned."""
+        document, cursor = self._model.document, self._view.cursor_row
+        first = cursor + 1 if document.row(cursor).kind is RowKind.HEADER else cursor
+        for at in range(first, -1, -1):
+            if at < document.count and (old := document.row(at).old):
+                return old
+        return 1
 
     def export(self, kind: str) -> None:
         """Copy the whole review in one form."""
@@ -97,13 +108,13 @@ class HandOver(QObject):
 
     def _put(self, text: str) -> None:
         """Put text on the clipboard through the choke point: the folder on disk may hold what no run has cleaned."""
-        if len(text) <= INLINE_CHARACTERS:
-            self._on_text_cleaned(_cleaned(text))
+        if len(text) <= LONGEST_INLINE:
+            self._on_text_cleaned(cleaned(text))
         else:
             threading.Thread(target=self._clean, args=(text,), name="copy", daemon=True).start()
 
     def _clean(self, text: str) -> None:
-        redaction = _cleaned(text)
+        redaction = cleaned(text)
         if isValid(self):  # the window may have been closed meanwhile
             self._text_cleaned.emit(redaction)
 
@@ -115,10 +126,3 @@ class HandOver(QObject):
     def _row(self) -> Row | None:
         at = self._view.cursor_row
         return self._model.document.row(at) if at < self._model.document.count else None
-
-
-def _cleaned(text: str) -> Redaction:
-    # Imported on the first copy: the rules take a while to load, and most reviews copy nothing.
-    from ltmem_gui.domain.redaction import redact_text
-
-    return redact_text(text)

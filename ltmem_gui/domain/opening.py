@@ -1,0 +1,88 @@
+"""A place in a file, and the command that opens it in the person's editor. Nothing here starts anything."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+
+from ltmem_gui.domain.errors import RefusedError
+from ltmem_gui.domain.folders import folder_key, is_within
+from ltmem_gui.domain.hazards import is_hidden
+
+FILE_MARK, LINE_MARK = "{file}", "{line}"
+EXAMPLE = "code -g {file}:{line}"
+_MARKS = re.compile(r"\{file\}|\{line\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file below a folder that a person named, and a line in it.
+
+    `root` is that folder, `path` is relative to it with `/` between its parts, `line` counts from 1.
+    """
+
+    root: str
+    path: str
+    line: int = 1
+
+    @property
+    def label(self) -> str:
+        """Return the place as it is cited."""
+        return f"{self.path}:{self.line}"
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Return the parts of the path.
+
+        Raises `RefusedError` for a path that is absolute, climbs, or holds characters that cannot be seen.
+        """
+        parts = tuple(self.path.split("/"))
+        if any(part in ("", ".", "..") or "\\" in part for part in parts):
+            raise RefusedError("the path leaves its folder", "only files inside a named folder are opened", self.path)
+        if any(is_hidden(char) or char in "\n\t" for char in self.path):
+            raise RefusedError(
+                "the name holds characters that cannot be seen", "rename the file outside of this program", self.path
+            )
+        return parts
+
+
+def place_below(root: str, file: str, line: int = 1) -> Place:
+    """Return the place of an absolute `file` below `root`.
+
+    Raises `RefusedError` for a file that is not inside. Nothing is looked up on disk.
+    """
+    top, name = folder_key(root), folder_key(file)
+    if not is_within(file, root) or top == name:
+        raise RefusedError("the file is not inside its folder", "only files inside a named folder are opened", file)
+    return Place(root, name[len(top.rstrip("/")) + 1 :], line)
+
+
+def check_editor(template: str) -> str:
+    """Return the template of an editor's command as it is stored, without blanks around it; empty means none.
+
+    It is split as a shell would, into a program and its arguments, and no shell ever sees it. Raises `ValueError`, in
+    words for a person, unless it names a program and holds `{file}` and `{line}`.
+    """
+    text = template.strip()
+    if not text:
+        return ""
+    try:
+        program, *arguments = shlex.split(text)
+    except ValueError as error:
+        raise ValueError(f"the command cannot be split: {error}".lower()) from error
+    if not program or _MARKS.search(program):
+        raise ValueError("the command must begin with the name of a program")
+    rest = " ".join(arguments)
+    missing = [mark for mark in (FILE_MARK, LINE_MARK) if mark not in rest]
+    if missing:
+        raise ValueError(f"the command lacks {' and '.join(missing)}, as in: {EXAMPLE}")
+    return text
+
+
+def editor_arguments(template: str, file: str, line: int) -> tuple[str, ...]:
+    """Return program and arguments for a file and a line. Raises `ValueError` like `check_editor`."""
+    # One pass: a file that is itself named "{line}" must stay as it is.
+    values = {FILE_MARK: file, LINE_MARK: str(max(1, line))}
+    words = shlex.split(check_editor(template))
+    return tuple(_MARKS.sub(lambda mark: values[mark.group()], word) for word in words)
