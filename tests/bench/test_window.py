@@ -28,6 +28,7 @@ from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.ui.application import SWITCH_SECONDS
 from ltmem_gui.ui.bridge import loop as bridge
+from ltmem_gui.ui.bridge.collecting import UiCollector
 from ltmem_gui.ui.bridge.excepthook import BugReporter
 from ltmem_gui.ui.bridge.loop import WindowLoop
 from ltmem_gui.ui.bridge.supervisor import Supervisor
@@ -139,6 +140,8 @@ async def run_once(loop: WindowLoop, adapters: Composition, top: Path, name: str
     )
     controller = Controller(window, parts)
     window.show()
+    collector = UiCollector()  # as the application does: Python's own collector would stop whatever runs
+    collector.start()
     home = top / f"home-{name}"
     controller.name_folders(Folders((SourceSpec("codex", str(top / "sessions")),), None, home))
     gaps = Gaps()
@@ -169,6 +172,7 @@ async def run_once(loop: WindowLoop, adapters: Composition, top: Path, name: str
     await bootstrap_gui.close_adapters(adapters)
     window.hide()
     window.deleteLater()
+    collector.stop()
     return idle, scan, run
 
 
