@@ -159,6 +159,12 @@ class Composition:
         choice = workers.RedactorChoice("layer", "", self._policy) if rules_only else self.redactor_choice()
         return await self.offload.cpu(workers.redact_text, text, known, choice)
 
+    async def redact_labels(self, labels: tuple[str, ...]) -> tuple[str, ...]:
+        """Pass labels through the rules alone, on a worker."""
+        from ltmem_gui import workers
+
+        return await self.offload.cpu(workers.redact_labels, labels, workers.RedactorChoice("layer", "", self._policy))
+
     def layer_redactor(self) -> Redactor:
         """Return the rules alone, without the engine."""
         from ltmem_gui.workers import RedactorChoice, process_redactor

@@ -53,6 +53,12 @@ def register(commands: Subparsers) -> None:
     undo = kinds.add_parser("undo", help="take the last apply back, within 24 hours")
     forget = kinds.add_parser("forget", help="forget one session: rows, files, citations, git objects")
     forget.add_argument("thread", metavar="THREAD")
+    taken = kinds.add_parser(
+        "take-over", help="take over the memories Codex keeps in its own home; newer ones here stay"
+    )
+    taken.add_argument("--codex-home", required=True, type=Path, metavar="DIR", help="e.g. ~/.codex; only read")
+    taken.set_defaults(run=_run_plan_take_over, provider="builtin")
+    taken.add_argument("--json", action="store_true", help="print the plan as JSON, to be saved for apply")
     clear = kinds.add_parser("clear", help="empty the memory folder and delete every row")
     for parser, run in ((undo, _run_plan_undo), (forget, _run_plan_forget), (clear, _run_plan_clear)):
         parser.add_argument("--json", action="store_true", help="print the plan as JSON, to be saved for apply")
@@ -103,6 +109,14 @@ def _run_plan_clear(args: argparse.Namespace, context: Context) -> int:
 def _run_plan_forget(args: argparse.Namespace, context: Context) -> int:
     request = _request(args, context)
     planning = Operations(context.adapters).plan_forget(request, args.thread, cancel=CancelToken(), listen=ignore)
+    return _print_plan(args, context, asyncio.run(planning))
+
+
+def _run_plan_take_over(args: argparse.Namespace, context: Context) -> int:
+    codex_home = args.codex_home.expanduser().absolute()
+    planning = Operations(context.adapters).plan_take_over(
+        _request(args, context), codex_home, cancel=CancelToken(), listen=ignore
+    )
     return _print_plan(args, context, asyncio.run(planning))
 
 

@@ -16,6 +16,7 @@ from ltmem_gui.domain.effects import (
     Effect,
     EnsureLayout,
     InboxDecision,
+    KeepEvidence,
     PruneOutputs,
     ResetBaseline,
     SendToModel,
@@ -23,10 +24,13 @@ from ltmem_gui.domain.effects import (
     StoreInboxDecisions,
     StoreOutputs,
     StoreVerdicts,
+    TakeOverJobs,
+    TakeOverRow,
     UpdateJobs,
     WriteFile,
 )
 from ltmem_gui.domain.hazards import one_line, visible
+from ltmem_gui.domain.naming import utc
 from ltmem_gui.domain.plan import FileChange, Plan
 
 ORDER = ("leaves this computer", "starts", "writes", "deletes", "database", "git")
@@ -94,6 +98,30 @@ def _(effect: StoreOutputs) -> str:
 
 
 @describe_effect.register
+def _(effect: TakeOverRow) -> str:
+    thread = one_line(effect.thread_id)
+    used = f"used {effect.usage_count or 0} times"
+    if effect.change == "usage":
+        return f"raise the usage of {thread}: {used}"
+    there = "" if effect.replaces is None else f", replaces the one of {_day(effect.replaces)}"
+    redacted = f", {sum(effect.redactions.values())} secrets redacted" if effect.redactions else ""
+    selected = ", in Codex's last selection" if effect.selected_at is not None else ""
+    mode = "" if effect.memory_mode == "enabled" else f", {one_line(effect.memory_mode)}"
+    return f"take over {thread} of {_day(effect.source_updated_at)}, {used}{selected}{mode}{there}{redacted}"
+
+
+@describe_effect.register
+def _(effect: TakeOverJobs) -> str:
+    mark = "" if effect.watermark is None else f"the watermark {effect.watermark}"
+    done = f"{len(effect.done)} sessions count as extracted, as Codex did" if effect.done else ""
+    return "; ".join(part for part in (done, mark) if part)
+
+
+def _day(seconds: int) -> str:
+    return f"{utc(seconds):%Y-%m-%d %H:%M} UTC"
+
+
+@describe_effect.register
 def _(effect: UpdateJobs) -> str:
     if effect.scope == "global" and effect.watermark is None:
         return effect.action
@@ -108,6 +136,12 @@ def _(effect: UpdateJobs) -> str:
 def _(effect: StoreVerdicts) -> str:
     what = f"{len(effect.records)} verdicts" if effect.records else "the verdicts of one sitting, as they are given,"
     return f"append {what} of {one_line(effect.rater)} (frame: {one_line(effect.frame, 200)})"
+
+
+@describe_effect.register
+def _(effect: KeepEvidence) -> str:
+    most = "" if effect.records else "at most "
+    return f"keep what {most}{effect.count} cited places say now (hash, text, surroundings), to tell later changes"
 
 
 @describe_effect.register

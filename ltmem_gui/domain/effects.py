@@ -126,6 +126,38 @@ class StoreVerdicts(_Effect):
     records: tuple[VerdictMark, ...] = ()
 
 
+class EvidenceMark(_Effect):
+    """What one cited place says, as it is kept; see `domain/audit_evidence.py`. `at` in Unix seconds."""
+
+    file: str
+    note: str
+    path: str
+    start: int
+    end: int
+    quote: str
+    sha256: str
+    before: str = ""
+    after: str = ""
+    copies: int = 1
+    baseline: str | None = None
+    at: int
+    origin: str
+    thread_ids: tuple[str, ...] = ()
+
+
+class KeepEvidence(_Effect):
+    """Keep what the places that a memory folder cites say, so that a later check can tell whether they changed.
+
+    At most `count` records, or exactly the `records` that are listed; those of citations that go are deleted.
+    """
+
+    type: Literal["KeepEvidence"] = "KeepEvidence"
+    root: str
+    count: int
+    table: str = "evidence"
+    records: tuple[EvidenceMark, ...] = ()
+
+
 class InboxDecision(_Effect):
     """What a person decided about one inbox line: `quote` is the line as it was shown, `text` what to keep instead."""
 
@@ -143,6 +175,43 @@ class StoreInboxDecisions(_Effect):
     count: int
     table: str = "inbox"
     decisions: tuple[InboxDecision, ...] = ()
+
+
+class TakeOverRow(_Effect):
+    """Take over one memory that Codex keeps, unless what is stored by then is as new; texts are redacted.
+
+    `change` "usage" raises `usage_count` and `last_usage` alone and holds no text. `replaces` is the
+    `source_updated_at` of the row that is there. `selected_at` marks a row of Codex's last baseline. Unix seconds.
+    """
+
+    type: Literal["TakeOverRow"] = "TakeOverRow"
+    change: Literal["added", "replaced", "usage"]
+    thread_id: str
+    source_updated_at: int
+    replaces: int | None = None
+    raw_memory: str = ""
+    rollout_summary: str = ""
+    rollout_slug: str | None = None
+    generated_at: int = 0
+    usage_count: int | None = None
+    last_usage: int | None = None
+    selected_at: int | None = None
+    cwd: str = ""
+    rollout_path: str = ""
+    git_branch: str | None = None
+    memory_mode: str = "enabled"
+    redactions: dict[str, int] = {}
+
+
+class TakeOverJobs(_Effect):
+    """Take over up to when Codex has worked: `done` maps thread → its watermark, `watermark` is the consolidation's.
+
+    Each is raised, never lowered; a session that is done is not extracted again until it changes. Unix seconds.
+    """
+
+    type: Literal["TakeOverJobs"] = "TakeOverJobs"
+    done: dict[str, int] = {}
+    watermark: int | None = None
 
 
 class SendToModel(_Effect):
@@ -171,6 +240,7 @@ class AgentConstraints(_Effect):
     network: str = "none but the model"
     shell: Literal[False] = False
     tools: tuple[str, ...] = ("list", "read", "search", "write", "edit", "delete")
+    reasoning_effort: Literal["medium"] = "medium"
     max_steps: int = 200
     max_tokens: int = 2_000_000
     max_seconds: int = 3_600
@@ -239,7 +309,10 @@ Effect = Annotated[
     | PruneOutputs
     | CreditUsage
     | StoreVerdicts
+    | KeepEvidence
     | StoreInboxDecisions
+    | TakeOverRow
+    | TakeOverJobs
     | SendToModel
     | StartAgent
     | EnsureLayout
@@ -264,6 +337,9 @@ GROUPS: dict[str, EffectGroup] = {
     "PruneOutputs": "database",
     "CreditUsage": "database",
     "StoreVerdicts": "database",
+    "KeepEvidence": "database",
     "StoreInboxDecisions": "database",
+    "TakeOverRow": "database",
+    "TakeOverJobs": "database",
     "ResetBaseline": "git",
 }

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 from ltmem_gui.domain.agent import AgentBrief, AgentMessage, AgentReply, ToolSpec
 from ltmem_gui.domain.plan import ProviderMark
 from ltmem_gui.domain.settings import Settings
+from ltmem_gui.pipeline.codex_ports import CodexAdapters
 
 
 class AgentModel(Protocol):
@@ -62,27 +61,7 @@ class StagedFolder(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignLease:
-    """A consolidation that another program runs on the same folder: who, and until when (Unix seconds)."""
-
-    holder: str
-    until: int
-
-
-@dataclass(frozen=True, slots=True)
-class ForeignMemories:
-    """What Codex keeps for the same folder in its own database `where`: its rows, and its lease while it runs.
-
-    `rows` maps thread id → `source_updated_at` (Unix seconds).
-    """
-
-    where: str
-    rows: Mapping[str, int]
-    lease: ForeignLease | None = None
-
-
-class AgentAdapters(Protocol):
+class AgentAdapters(CodexAdapters, Protocol):
     """What of the adapters a consolidation with a model asks for."""
 
     def agent_model(self, provider: str, settings: Settings) -> AgentModel:
@@ -93,8 +72,4 @@ class AgentAdapters(Protocol):
         self, files: Mapping[str, bytes], *, max_bytes: int, max_files: int
     ) -> AbstractContextManager[StagedFolder]:
         """Lay a private copy of a memory folder, which is removed afterwards."""
-        ...
-
-    def foreign_memories(self, root: Path) -> ForeignMemories | None:
-        """Return what Codex keeps for this folder, None where it is not Codex's. Raises `InputError`."""
         ...

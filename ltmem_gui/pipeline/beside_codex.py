@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from ltmem_gui.domain.errors import LockBusy
 from ltmem_gui.domain.extraction import StageOneOutput
 from ltmem_gui.domain.memory_files import threads_of
 from ltmem_gui.domain.naming import utc
+from ltmem_gui.domain.selection import select
+from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.ports import Adapters, ForeignMemories, WorkspaceSnapshot
 
-MAX_NAMED = 3
+MAX_NAMED = 12
+SEPARATE = "_ltmem"
 
 
 def require_no_other(adapters: Adapters, root: Path) -> ForeignMemories | None:
@@ -27,18 +31,72 @@ def require_no_other(adapters: Adapters, root: Path) -> ForeignMemories | None:
     return foreign
 
 
-def differing(foreign: ForeignMemories | None, rows: Iterable[StageOneOutput]) -> tuple[str, ...]:
-    """Say that Codex's own memories of this folder are not the inputs of this plan, and what that leads to."""
+def codex_selection(foreign: ForeignMemories, settings: Settings, now: int) -> tuple[StageOneOutput, ...]:
+    """Return the rows that Codex's next consolidation works from, by its own order (reference §4.2)."""
+    return tuple(
+        select(
+            (kept.output for kept in foreign.rows if kept.known),
+            now=now,
+            limit=settings.max_raw_memories_for_consolidation,
+            max_unused_days=settings.max_unused_days,
+            recency_fallback="source_updated_at",
+        )
+    )
+
+
+def differing(
+    adapters: Adapters,
+    foreign: ForeignMemories | None,
+    rows: Iterable[StageOneOutput],
+    *,
+    root: Path,
+    settings: Settings,
+) -> tuple[str, ...]:
+    """Say which inputs of this plan Codex's next consolidation would replace, and offer a folder of its own.
+
+    Empty where Codex would write the same bytes: then it finds no change.
+    """
     if foreign is None:
         return ()
-    ours = {row.thread_id: row.source_updated_at for row in rows}
-    apart = len(ours.items() ^ foreign.rows.items())
+    mine = {row.thread_id: row for row in rows}
+    selected = codex_selection(foreign, settings, adapters.clock())
+    ours = _rendered(adapters, mine.values())
+    theirs = _rendered(adapters, (_placed(row, mine.get(row.thread_id)) for row in selected))
+    apart = sorted(thread for thread in ours.keys() | theirs.keys() if ours.get(thread) != theirs.get(thread))
     if not apart:
         return ()
     return (
-        f"Codex keeps {len(foreign.rows)} memories of its own for this folder ({foreign.where}), and they are not "
-        f"these {len(ours)}: its next consolidation replaces these inputs; name a separate --memory-root to keep both",
+        f"Codex selects {len(selected)} memories of its own for this folder ({foreign.where}); its next "
+        f"consolidation replaces these inputs of {len(apart)} threads by its own: {_named(apart, ours, theirs)}; "
+        f"take its memories over first (plan take-over --codex-home {root.parent}), or name a separate --memory-root "
+        f"to keep both: {_separate(root)}",
     )
+
+
+def _placed(row: StageOneOutput, ours: StageOneOutput | None) -> StageOneOutput:
+    """Return a row with our word on where its session lies, when Codex's threads say nothing: that is no difference."""
+    if ours is None or row.rollout_path:
+        return row
+    return replace(row, cwd=ours.cwd, rollout_path=ours.rollout_path, git_branch=ours.git_branch)
+
+
+def _rendered(adapters: Adapters, rows: Iterable[StageOneOutput]) -> dict[str, Mapping[str, bytes]]:
+    return {row.thread_id: adapters.workspace.render_inputs([row]) for row in rows}
+
+
+def _named(threads: list[str], ours: Mapping[str, object], theirs: Mapping[str, object]) -> str:
+    def word(thread: str) -> str:
+        if thread not in theirs:
+            return f"{thread} (only here)"
+        return f"{thread} (only in Codex)" if thread not in ours else thread
+
+    named = ", ".join(map(word, threads[:MAX_NAMED]))
+    return named if len(threads) <= MAX_NAMED else f"{named} and {len(threads) - MAX_NAMED} more"
+
+
+def _separate(root: Path) -> Path:
+    """Return a folder beside this one that no other program writes."""
+    return root.with_name(f"{root.name}{SEPARATE}")
 
 
 def strangers(snapshot: WorkspaceSnapshot, known: Iterable[str]) -> tuple[str, ...]:
@@ -50,5 +108,5 @@ def strangers(snapshot: WorkspaceSnapshot, known: Iterable[str]) -> tuple[str, .
     return (
         f"the folder holds summaries of {len(unknown)} threads this data folder does not know ({named}): this plan "
         "replaces them by its own inputs, and the next consolidation of the program that wrote them replaces these; "
-        "name a separate --memory-root to keep both",
+        f"name a separate --memory-root to keep both: {_separate(Path(snapshot.root))}",
     )

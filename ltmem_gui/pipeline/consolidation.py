@@ -183,7 +183,7 @@ async def stage(adapters: Adapters, request: Request, listen: Listener) -> Stage
         refused=still,
         notices=(
             *notices,
-            *differing(foreign, rows),
+            *differing(adapters, foreign, rows, root=request.memory_root, settings=request.settings),
             *strangers(snapshot, {*(o.thread_id for o in outputs), *(job.job_key for job in jobs)}),
         ),
     )

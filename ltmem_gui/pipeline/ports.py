@@ -472,6 +472,10 @@ class Adapters(AgentAdapters, OutsideAdapters, Protocol):
         """
         ...
 
+    async def redact_labels(self, labels: tuple[str, ...]) -> tuple[str, ...]:
+        """Pass labels a plan shows through the rules alone, all in one go; never for what is sent or stored."""
+        ...
+
     def layer_redactor(self) -> Redactor:
         """Return the rules alone, without the engine."""
         ...

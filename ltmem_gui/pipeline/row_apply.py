@@ -14,7 +14,16 @@ from typing import Final
 
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import ApplyGrant, Receipt
-from ltmem_gui.domain.effects import InboxDecision, JobMark, StoreInboxDecisions, StoreOutputs, UpdateJobs
+from ltmem_gui.domain.effects import (
+    CreateDataFolder,
+    InboxDecision,
+    JobMark,
+    StoreInboxDecisions,
+    StoreOutputs,
+    TakeOverJobs,
+    TakeOverRow,
+    UpdateJobs,
+)
 from ltmem_gui.domain.errors import (
     AlreadyApplied,
     GrantMissing,
@@ -28,12 +37,15 @@ from ltmem_gui.domain.jobs import GLOBAL_KEY, GLOBAL_KIND, JobStatus
 from ltmem_gui.domain.leases import StageTwo, lease_is_live
 from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.domain.queue_actions import JOB_ACTIONS, QueueAction
+from ltmem_gui.domain.taking_over import TAKE_OVER
 from ltmem_gui.pipeline.ports import Adapters, Store
 from ltmem_gui.pipeline.row_plans import is_row_plan
 from ltmem_gui.pipeline.sessions import open_store
+from ltmem_gui.pipeline.take_over import MOVED, cleaned_rows, take_rows
 
 CHANGED: Final = "changed"
-MOVED: Final = "not as planned any more"
+_OWN: Final = (UpdateJobs, StoreOutputs, StoreInboxDecisions)
+_TAKING_OVER: Final = (CreateDataFolder, TakeOverRow, TakeOverJobs)
 _TAKEN: Final = {"take": "taken", "reword": "reworded", "drop": "dropped"}
 
 
@@ -48,10 +60,14 @@ async def apply_rows(adapters: Adapters, grant: ApplyGrant, *, cancel: CancelTok
     grant.consume()
     started = adapters.clock()
     home = Path(plan.home)
-    if not await adapters.offload.thread(home.is_dir):
+    creates = bool(plan.effects_of(CreateDataFolder))
+    if not creates and not await adapters.offload.thread(home.is_dir):
         raise StalePlan("the data folder is gone", "make a new plan", plan.home)
     decisions = await _cleaned(adapters, plan)
+    rows = await cleaned_rows(adapters, plan)
     cancel.check()
+    if creates:
+        await adapters.offload.store(adapters.stores.create_home, home)
     async with open_store(adapters, home, writing=True) as call:
         if await call(call.store.receipt_of, plan.digest) is not None:
             raise AlreadyApplied("this plan was applied already", "make a new plan", plan.home)
@@ -60,7 +76,7 @@ async def apply_rows(adapters: Adapters, grant: ApplyGrant, *, cancel: CancelTok
         listen(StepReached("changing rows"))
 
         def work() -> Receipt:
-            counts = _change(call.store, plan, decisions, adapters.clock())
+            counts = _change(call.store, plan, decisions, rows, adapters.clock())
             return _receipt(grant, counts, started, adapters.clock())
 
         return await call(call.store.record_work, work)
@@ -78,7 +94,8 @@ def _check(grant: ApplyGrant) -> None:
     bound = (approval.plan_digest, selection.plan_digest) == (plan.digest, plan.digest)
     if not bound or approval.selection_digest != selection.digest:
         raise WrongDigest("the approval is not for this plan and selection", "confirm again")
-    own = len(plan.effects_of(UpdateJobs, StoreOutputs, StoreInboxDecisions)) == len(plan.effects)
+    kinds = _TAKING_OVER if plan.operation == TAKE_OVER else _OWN
+    own = len(plan.effects_of(*kinds)) == len(plan.effects)
     texts = any("excluded" not in change for effect in plan.effects_of(StoreOutputs) for change in effect.edited)
     if not is_row_plan(plan) or plan.changes or not own or texts:
         raise GrantMissing("this plan does more than change rows", "make a new plan")
@@ -100,11 +117,14 @@ async def _cleaned(adapters: Adapters, plan: Plan) -> tuple[InboxDecision, ...]:
     return tuple(cleaned)
 
 
-def _change(store: Store, plan: Plan, decisions: tuple[InboxDecision, ...], now: int) -> Counter[str]:
+def _change(
+    store: Store, plan: Plan, decisions: tuple[InboxDecision, ...], rows: tuple[TakeOverRow, ...], now: int
+) -> Counter[str]:
     """Compare and set every row, inside one transaction of the store; return how many really changed."""
-    if decisions or plan.effects_of(StoreOutputs):
+    jobs = plan.effects_of(TakeOverJobs)
+    if decisions or rows or jobs or plan.effects_of(StoreOutputs):
         _refuse_beside_consolidation(store, now)
-    counts: Counter[str] = Counter()
+    counts = take_rows(store, rows, jobs, now)
     for effect in plan.effects_of(UpdateJobs):
         counts += change_jobs(store, effect, now)
     for effect in plan.effects_of(StoreOutputs):

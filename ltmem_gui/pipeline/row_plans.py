@@ -16,15 +16,16 @@ from typing import Final, Literal
 from ltmem_gui.domain.effects import Effect, InboxDecision, JobMark, StoreInboxDecisions, StoreOutputs, UpdateJobs
 from ltmem_gui.domain.errors import UsageError
 from ltmem_gui.domain.inbox import InboxLine
-from ltmem_gui.domain.plan import Plan, PlanState, Skip
+from ltmem_gui.domain.plan import Plan, PlanState, Skip, SourceMark
 from ltmem_gui.domain.queue_actions import JOB_ACTIONS, ROW_ACTIONS, QueueAction, RowFacts, Sorted, sort_rows
+from ltmem_gui.domain.taking_over import TAKE_OVER
 from ltmem_gui.pipeline.ports import Adapters
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.pipeline.sessions import open_store
 
 QUEUE: Final = "queue"
 INBOX: Final = "inbox"
-ROW_OPERATIONS: Final = frozenset({QUEUE, INBOX})
+ROW_OPERATIONS: Final = frozenset({QUEUE, INBOX, TAKE_OVER})
 LEFT_OUT: Final = "left out on a person's wish"
 
 _NOTES: Final = {
@@ -140,6 +141,7 @@ def row_plan(
     effects: tuple[Effect, ...],
     left_out: tuple[Skip, ...],
     notes: tuple[str, ...],
+    sources: tuple[SourceMark, ...] = (),
 ) -> Plan:
     """Seal a plan without a memory folder; it is empty when it changes no row."""
     return Plan(
@@ -151,6 +153,7 @@ def row_plan(
         home=str(request.home),
         provider=adapters.extractor("builtin", request.settings).mark,
         settings=request.settings,
+        sources=sources,
         effects=effects,
         skipped=left_out,
         notes=notes if effects else (),

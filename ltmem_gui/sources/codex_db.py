@@ -12,7 +12,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,11 +22,12 @@ from ltmem_gui.domain.rollouts import Rollout, RolloutItem, RolloutRef, ThreadRo
 from ltmem_gui.sources.codex import source_word
 from ltmem_gui.sources.codex_db_items import items_of
 from ltmem_gui.sources.decoding import Record, Undecodable, clean, decode_record, text_of, unix_seconds
-from ltmem_gui.sources.files import open_plain
+from ltmem_gui.sources.files import first_bytes, open_plain
 
 STATE_NAME = re.compile(r"\Astate_(\d+)\.sqlite\Z")
 HISTORY_NAME = re.compile(r"\Athread_history_(\d+)\.sqlite\Z")
 COPY_ATTEMPTS = 3
+_WAL_HEADER = 32
 _REMEDY = "close the program that writes it and try again, or name the rollout files"
 
 
@@ -46,18 +47,46 @@ def private_copy(path: str) -> Iterator[sqlite3.Connection]:
 
 
 def _sound_copy(path: str, folder: Path) -> Path:
-    """Copy until the copy is consistent: the owner may write meanwhile. Raises `InputError` when it never is."""
-    problem = ""
+    """Copy until the copy is consistent: the owner may write meanwhile. Raises `InputError` when it never is.
+
+    Frames that are added to the log meanwhile do no harm; a checkpoint, which moves them into the file, does. A journal
+    that lies there means a change half made, which opening the copy takes back.
+    """
+    problem: str | None = ""
     for attempt in range(1, COPY_ATTEMPTS + 1):
         copy = folder / f"{attempt}.sqlite"
+        before = _state(path)
         _copy(path, copy)
-        wal = f"{path}-wal"
-        if os.path.lexists(wal):
-            _copy(wal, Path(f"{copy}-wal"))
-        problem = _problem(copy)
+        for log in ("-wal", "-journal"):
+            _copy_log(f"{path}{log}", Path(f"{copy}{log}"))
+        problem = _problem(copy) if _state(path) == before else "it is being written at the moment"
         if problem is None:
             return copy
     raise InputError(f"this database cannot be read: {problem}", _REMEDY, path)
+
+
+def _state(path: str) -> tuple[int, int, bytes, bool]:
+    """Return what a checkpoint or a change of the file itself would alter: size, time, start of the log, journal."""
+    size = changed = 0
+    head = b""
+    with suppress(OSError):
+        status = os.lstat(path)
+        size, changed = status.st_size, status.st_mtime_ns
+    with suppress(InputError):  # a log that is not there, or goes away at this moment
+        head = first_bytes(f"{path}-wal", _WAL_HEADER)
+    return size, changed, head, os.path.lexists(f"{path}-journal")
+
+
+def _copy_log(source: str, target: Path) -> None:
+    """Copy a log that lies beside a database; one that goes away meanwhile is seen by `_state`."""
+    if not os.path.lexists(source):
+        return
+    try:
+        _copy(source, target)
+    except InputError:
+        if os.path.lexists(source):
+            raise
+        target.unlink(missing_ok=True)
 
 
 def _copy(source: str, target: Path) -> None:

@@ -1,44 +1,77 @@
-"""Codex's own memories and memory job beside a folder: looked at through a private copy, never in place.
+"""Codex's own memories and memory jobs: looked at through a private copy, never in place.
 
-Where the memory root is `<codex home>/memories`, Codex's global job lies in `<codex home>/memories_<n>.sqlite`, in
-older versions in `state_<n>.sqlite` (reference codex-memories §3.1, §4.1). Two consolidations of one folder would race.
+They lie in `<codex home>/memories_<n>.sqlite`, in older versions in `state_<n>.sqlite`, which holds the threads in
+every version (reference codex-memories §3.1, §4.1). Where the memory root is `<codex home>/memories`, two
+consolidations of one folder would race.
 """
 
 from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
-from ltmem_gui.domain.jobs import GLOBAL_KEY, GLOBAL_KIND, JobStatus
+from ltmem_gui.domain.extraction import StageOneOutput
+from ltmem_gui.domain.jobs import GLOBAL_KEY, GLOBAL_KIND, STAGE1_KIND, JobStatus
+from ltmem_gui.domain.taking_over import KeptRow
 from ltmem_gui.pipeline.ports import ForeignLease, ForeignMemories
-from ltmem_gui.sources.codex_db import STATE_NAME, private_copy
+from ltmem_gui.sources.codex_db import STATE_NAME, IndexedThread, private_copy, read_threads
+from ltmem_gui.sources.decoding import Record, text_of
 
 MEMORIES_NAME = re.compile(r"\Amemories_(\d+)\.sqlite\Z")
 ROOT_NAME = "memories"
 _LEASE = "SELECT worker_id, lease_until FROM jobs WHERE kind = ? AND job_key = ? AND status = ? AND lease_until > ?"
-_LEASE_COLUMNS = {"kind", "job_key", "status", "worker_id", "lease_until"}
-_ROWS = (
-    "SELECT thread_id, source_updated_at FROM stage1_outputs"
-    " WHERE length(trim(raw_memory)) > 0 OR length(trim(rollout_summary)) > 0"
-)
+_DONE = "SELECT job_key, last_success_watermark FROM jobs WHERE kind = ? AND last_success_watermark > 0"
+_JOB_COLUMNS = {"kind", "job_key", "status", "worker_id", "lease_until", "last_success_watermark"}
 _ROW_COLUMNS = {"thread_id", "source_updated_at", "raw_memory", "rollout_summary"}
 
 
 def memories_beside(root: Path, now: int) -> ForeignMemories | None:
-    """Return Codex's own rows for `root`, and its lease while it consolidates; None when this is no Codex home.
+    """Return what Codex keeps for the memory folder `root`; None when this is no Codex home.
 
-    `now` in Unix seconds. Raises `InputError` when the database beside the folder cannot be read.
+    `now` in Unix seconds. Raises `InputError` when a database beside the folder cannot be read.
     """
-    database = _database(root.parent) if root.name == ROOT_NAME else None
-    if database is None:
+    if root.name != ROOT_NAME:
         return None
+    try:
+        return memories_of(root.parent, now)
+    except OSError:
+        return None  # the folder above may be closed to us; the memory folder itself is what was named
+
+
+def memories_of(home: Path, now: int) -> ForeignMemories | None:
+    """Return what Codex keeps in a home; None where it keeps neither memories nor memory jobs.
+
+    `now` in Unix seconds. Raises `InputError` for a database that cannot be read, `OSError` for the folder.
+    """
+    names = [entry.name for entry in home.iterdir()]
+    states = _newest_first(names, STATE_NAME)
+    for name in (*_newest_first(names, MEMORIES_NAME), *states):
+        found = _read(home, home / name, states, now)
+        if found is not None:
+            return found
+    return None
+
+
+def _newest_first(names: list[str], pattern: re.Pattern[str]) -> list[str]:
+    found = [match for match in map(pattern.match, names) if match]
+    return [match[0] for match in sorted(found, key=lambda match: -int(match[1]))]
+
+
+def _read(home: Path, database: Path, states: list[str], now: int) -> ForeignMemories | None:
     with private_copy(str(database)) as connection:
-        lease = _lease(connection, now) if _has(connection, "jobs", _LEASE_COLUMNS) else None
-        if not _has(connection, "stage1_outputs", _ROW_COLUMNS):
-            return ForeignMemories(str(database), {}, lease) if lease else None
-        rows = {str(row["thread_id"]): int(row["source_updated_at"]) for row in connection.execute(_ROWS)}
-    return ForeignMemories(str(database), rows, lease)
+        has_jobs = _has(connection, "jobs", _JOB_COLUMNS)
+        has_rows = _has(connection, "stage1_outputs", _ROW_COLUMNS)
+        lease = _lease(connection, now) if has_jobs else None
+        done = dict(_marks(connection, STAGE1_KIND)) if has_jobs else {}
+        watermark = dict(_marks(connection, GLOBAL_KIND)).get(GLOBAL_KEY, 0) if has_jobs else 0
+        query = "SELECT * FROM stage1_outputs ORDER BY thread_id"
+        rows = [dict(row) for row in connection.execute(query)] if has_rows else []
+    if not has_rows and not (lease or done or watermark):
+        return None
+    threads = _threads(home, states) if rows else {}
+    return ForeignMemories(str(database), tuple(_kept(row, threads) for row in rows), lease, done, watermark)
 
 
 def _lease(connection: sqlite3.Connection, now: int) -> ForeignLease | None:
@@ -46,19 +79,47 @@ def _lease(connection: sqlite3.Connection, now: int) -> ForeignLease | None:
     return None if row is None else ForeignLease(f"Codex ({row['worker_id']})", int(row["lease_until"]))
 
 
+def _marks(connection: sqlite3.Connection, kind: str) -> Iterator[tuple[str, int]]:
+    for row in connection.execute(_DONE, (kind,)):
+        yield text_of(row["job_key"]), _int(row["last_success_watermark"])
+
+
 def _has(connection: sqlite3.Connection, table: str, columns: set[str]) -> bool:
     found = connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
     return {str(row["name"]) for row in found} >= columns
 
 
-def _database(home: Path) -> Path | None:
-    """Return the newest database that holds Codex's memory jobs."""
-    try:
-        names = [entry.name for entry in home.iterdir()]
-    except OSError:
-        return None  # the folder above may be closed to us; the memory folder itself is what was named
-    for pattern in (MEMORIES_NAME, STATE_NAME):
-        found = [match for match in map(pattern.match, names) if match]
-        if found:
-            return home / max(found, key=lambda match: int(match[1]))[0]
-    return None
+def _threads(home: Path, states: list[str]) -> dict[str, IndexedThread]:
+    """Return Codex's threads; none when no state database holds any, which says nothing about the memories."""
+    return next((threads for threads in (read_threads(str(home / name)) for name in states) if threads), {})
+
+
+def _kept(row: Record, threads: dict[str, IndexedThread]) -> KeptRow:
+    """Read one row; cwd, path, branch and mode are joined from the threads, as Codex does."""
+    thread_id = text_of(row["thread_id"])
+    thread = threads.get(thread_id)
+    slug = row.get("rollout_slug")
+    output = StageOneOutput(
+        thread_id=thread_id,
+        source_updated_at=_int(row["source_updated_at"]),
+        raw_memory=text_of(row["raw_memory"]),
+        rollout_summary=text_of(row["rollout_summary"]),
+        rollout_slug=slug if isinstance(slug, str) else None,
+        generated_at=_int(row.get("generated_at")),
+        usage_count=_count(row.get("usage_count")),
+        last_usage=_count(row.get("last_usage")),
+        cwd=thread.row.cwd if thread else "",
+        rollout_path=thread.rollout_path if thread else "",
+        git_branch=thread.row.git_branch if thread else None,
+        memory_mode=thread.row.memory_mode if thread else "enabled",
+    )
+    selected = _count(row.get("selected_for_phase2_source_updated_at")) if row.get("selected_for_phase2") else None
+    return KeptRow(output, selected, known=thread is not None or not threads)
+
+
+def _int(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and value > 0 else None

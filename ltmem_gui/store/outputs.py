@@ -13,7 +13,10 @@ from ltmem_gui.store.database import storable
 from ltmem_gui.store.leasing import enqueue_global
 from ltmem_gui.store.models import Exclusion, Stage1Output
 from ltmem_gui.store.part import StorePart
+from ltmem_gui.store.taking_over import LEDGER
 
+CODEX_COUNTS_WITHIN_SECONDS = 60
+"""How much later than its message Codex may have counted a citation, and the message been stamped."""
 _SECONDS_PER_DAY = 86_400
 _COLUMNS = (
     Stage1Output.thread_id,
@@ -102,7 +105,7 @@ class Outputs(StorePart):
             for credit in citations:
                 key = (credit["thread_id"], credit["record"], credit["cited_id"])
                 fresh = self._db.change("INSERT OR IGNORE INTO usage_ledger VALUES (?, ?, ?, ?)", (*key, now))
-                if fresh:
+                if fresh and not self._counted_by_codex(credit):
                     used_at = int(credit.get("used_at", now))
                     updated += self._db.change(
                         "UPDATE stage1_outputs SET usage_count = COALESCE(usage_count, 0) + 1,"
@@ -118,7 +121,17 @@ class Outputs(StorePart):
             credit
             for credit in citations
             if not self._db.sql(query, (credit["thread_id"], credit["record"], credit["cited_id"]))
+            and not self._counted_by_codex(credit)
         )
+
+    def _counted_by_codex(self, credit: Mapping[str, str]) -> bool:
+        """Tell whether a citation is in the usage that was taken over: Codex counts one as soon as it is made."""
+        query = "SELECT 1 FROM usage_ledger WHERE thread_id = ? AND record = ? AND cited_id = ? AND credited_at >= ?"
+        used_at = credit.get("used_at")
+        if used_at is None:
+            return False
+        latest = int(used_at) - CODEX_COUNTS_WITHIN_SECONDS
+        return bool(self._db.sql(query, (*LEDGER, credit["cited_id"], latest)))
 
     def prunable(
         self,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ltmem_gui.store.consolidation import GlobalJob
 from ltmem_gui.store.database import Database
+from ltmem_gui.store.evidence import Evidence
 from ltmem_gui.store.forgetting import Forgetting
 from ltmem_gui.store.inbox import Inbox
 from ltmem_gui.store.jobs import StageOneJobs
@@ -14,10 +15,13 @@ from ltmem_gui.store.operations import OperationLog
 from ltmem_gui.store.outputs import Outputs
 from ltmem_gui.store.queue import Queue
 from ltmem_gui.store.refusals import Refusals
+from ltmem_gui.store.taking_over import TakingOver
 from ltmem_gui.store.verdicts import Verdicts
 
 
-class SqliteStore(StageOneJobs, GlobalJob, Queue, Outputs, Inbox, Refusals, Verdicts, OperationLog, Forgetting):
+class SqliteStore(
+    StageOneJobs, GlobalJob, Queue, Outputs, TakingOver, Inbox, Refusals, Verdicts, Evidence, OperationLog, Forgetting
+):
     """Implement `pipeline.ports.Store` on one SQLite connection, used on one thread."""
 
     def __init__(self, db: Database, alive: IsAlive, notices: Sequence[str] = ()) -> None:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ltmem_gui.domain.errors import InputError, LockBusy
-from ltmem_gui.domain.plan import PlanState
+from ltmem_gui.domain.extraction import StageOneOutput
+from ltmem_gui.domain.plan import PlanState, load_plan
+from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.extensions import SEED, SEED_PATH, extension_names, foreign_notes
 from ltmem_gui.sources.codex_memories import memories_beside
 from tests.helpers.agents import agent_server, copied, do, extracted, plan_with, run_with, whole_run
 from tests.helpers.bench import NOW, Bench
+from tests.helpers.codex_home import CodexHome, kept
 from tests.helpers.guard import Guard
 from tests.helpers.program import tree
 
@@ -122,30 +128,44 @@ def test_a_database_of_another_shape_is_none_and_a_broken_one_is_said(tmp_path: 
 
 
 def test_memories_of_codex_that_differ_are_named(bench: Bench) -> None:
-    database = codex_job(bench.memory.parent, "done", None)
     with bench.stores.reading(bench.home) as store:
         (row,) = store.outputs()
+    home = CodexHome(bench.memory.parent).create()
 
-    def notes(*rows: tuple[str, int]) -> list[str]:
-        with closing(sqlite3.connect(database)) as connection:
-            connection.execute("DROP TABLE IF EXISTS stage1_outputs")
-            connection.execute(
-                "CREATE TABLE stage1_outputs (thread_id TEXT PRIMARY KEY, source_updated_at INTEGER NOT NULL,"
-                " raw_memory TEXT NOT NULL, rollout_summary TEXT NOT NULL, rollout_slug TEXT)"
-            )
-            for thread, at in rows:
-                connection.execute("INSERT INTO stage1_outputs VALUES (?, ?, 'x', 'y', NULL)", (thread, at))
-            connection.execute("INSERT INTO stage1_outputs VALUES ('blank', 1, ' ', '', NULL)")
-            connection.commit()
-        plan = asyncio.run(bench.plan_consolidate())
+    def notes(*rows: StageOneOutput, **settings: Any) -> list[str]:
+        home.sql(home.memories, "DELETE FROM stage1_outputs")
+        for kept_row in (*rows, kept("blank", 1, raw_memory=" ", rollout_summary="")):
+            home.keep(kept_row)
+        request = Settings(max_rollout_age_days=3_650, max_unused_days=3_650, **settings)
+        plan = asyncio.run(bench.plan_consolidate(settings=request))
         assert plan.state is PlanState.APPLYABLE
-        return [note for note in plan.notes if "Codex keeps" in note]
+        assert load_plan(json.dumps(plan.model_dump(mode="json")), where="x").notes == plan.notes
+        return [note for note in plan.notes if "Codex selects" in note]
 
-    assert notes((row.thread_id, row.source_updated_at)) == []
-    for rows in ((), ((row.thread_id, row.source_updated_at + 1),), ((row.thread_id, row.source_updated_at), ("x", 1))):
-        (note,) = notes(*rows)
-        assert f"keeps {len(rows)} memories" in note
-        assert "separate --memory-root" in note
+    assert notes(row) == []
+    # Where its session lies is Codex's word, when it has one; the slug and the text are files of their own.
+    newer = {"source_updated_at": row.source_updated_at + 1}
+    for change in ({"cwd": "/other"}, {"rollout_slug": "other"}, {"raw_memory": "- other"}, newer):
+        (note,) = notes(replace(row, **change))
+        assert f"inputs of 1 threads by its own: {row.thread_id};" in note
+    (note,) = notes()
+    assert f"{row.thread_id} (only here);" in note
+    more = [kept(f"t{number:02}", NOW) for number in range(14)]
+    (note,) = notes(row, *more)
+    assert "selects 15 memories" in note
+    assert "of 14 threads" in note
+    assert "t00 (only in Codex), t01" in note
+    assert "t11 (only in Codex) and 2 more" in note
+    assert f"name a separate --memory-root to keep both: {bench.memory}_ltmem" in note
+    assert f"plan take-over --codex-home {bench.memory.parent}" in note
+    # Rows beyond its own limit are none of its inputs.
+    assert notes(replace(row, usage_count=3, last_usage=NOW), *more, max_raw_memories_for_consolidation=1) == []
+    home.sql(home.state, "DELETE FROM threads")
+    assert notes(row, kept("x", 1, memory_mode="polluted")) == []
+    home.sql(home.state, "DELETE FROM threads")
+    home.sql(home.memories, "DELETE FROM stage1_outputs")
+    home.keep(row, thread=False)
+    assert [n for n in asyncio.run(bench.plan_consolidate()).notes if "Codex selects" in n] == []
 
 
 def test_inputs_of_unknown_threads_are_named(bench: Bench, guard: Guard) -> None:

@@ -16,6 +16,7 @@ from ltmem_gui.domain.effects import (
     EffectGroup,
     EnsureLayout,
     InboxDecision,
+    KeepEvidence,
     PruneOutputs,
     ResetBaseline,
     SendToModel,
@@ -23,12 +24,14 @@ from ltmem_gui.domain.effects import (
     StoreInboxDecisions,
     StoreOutputs,
     StoreVerdicts,
+    TakeOverJobs,
+    TakeOverRow,
     UpdateJobs,
     WriteFile,
 )
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.plan import Plan
-from ltmem_gui.ui.models.formats import absolute, count, plural, size, tokens
+from ltmem_gui.ui.models.formats import absolute, count, plural, size, span, tokens
 
 GROUP_ORDER: tuple[EffectGroup, ...] = (
     "leaves this computer",
@@ -54,11 +57,12 @@ NOTHING: dict[EffectGroup, str] = {
 
 @dataclass(frozen=True, slots=True)
 class EffectLine:
-    """One effect: `number` large, `text` beside it, `details` folded."""
+    """One effect: `number` large, `text` beside it, `details` folded unless they are what is asked about."""
 
     number: str
     text: str
     details: tuple[str, ...] = ()
+    unfolded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +79,15 @@ def describe(plan: Plan, selection: Selection | None = None) -> tuple[EffectGrou
     """Describe what a yes would do, group by group; file effects the selection leaves out are not listed."""
     by_group: dict[str, list[EffectLine]] = {}
     written: list[_Written] = []
+    taken = plan.effects_of(TakeOverRow)
+    if taken:
+        by_group["database"] = [_taken_over(taken)]
     for effect in plan.effects:
         if isinstance(effect, WriteFile):
             if _is_selected(effect.path, plan, selection):
                 written.append(_of_selection(effect, plan, selection))
+        elif isinstance(effect, TakeOverRow):
+            continue
         elif not isinstance(effect, DeleteFile) or _is_selected(effect.path, plan, selection):
             by_group.setdefault(GROUPS[effect.type], []).append(_DESCRIBE[type(effect)](effect))
     if written:
@@ -206,16 +215,18 @@ def _send(effect: SendToModel) -> EffectLine:
 def _agent(effect: StartAgent) -> EffectLine:
     fence = effect.constraints
     details = (
-        f"working folder {fence.cwd}, ephemeral, network: {fence.network}, no shell",
-        f"approvals: {fence.approval_policy}",
-        "disabled: " + ", ".join(fence.disabled_features),
-        "tools: " + ", ".join(fence.tools),
-        f"limits: {count(fence.max_steps)} steps, {count(fence.max_tokens)} tokens, {fence.max_seconds} s",
-        f"mode: {effect.mode}",
+        f"works in a private copy of {fence.cwd}, which is removed afterwards (ephemeral)",
+        f"model {effect.model}, reasoning effort {fence.reasoning_effort}, mode {effect.mode}",
+        f"network: {fence.network}; no shell, no other program",
+        "may only: " + ", ".join(fence.tools) + " files in that copy",
+        f"approvals: {fence.approval_policy} — what it may not do is refused and counted",
+        "off: " + ", ".join(fence.disabled_features) + "; it neither makes nor uses memories of its own",
+        f"at most {count(fence.max_steps)} steps, {count(fence.max_tokens)} tokens, {span(fence.max_seconds)}, "
+        f"{size(fence.max_bytes)} and {count(fence.max_files)} files",
         *((f"is told: {one_line(effect.note, 400)}",) if effect.note else ()),
         *((f"is told of {plural(len(effect.refused), 'change')} you turned down",) if effect.refused else ()),
     )
-    return EffectLine("1", f"consolidation agent ({one_line(effect.model)}) in a staged copy", details)
+    return EffectLine("1", f"consolidation agent ({one_line(effect.model)}) in a staged copy", details, unfolded=True)
 
 
 def _data_folder(effect: CreateDataFolder) -> EffectLine:
@@ -287,9 +298,33 @@ def _credit(effect: CreditUsage) -> EffectLine:
     return EffectLine(count(len(effect.credits)), "uses of memories credited")
 
 
+def _taken_over(rows: tuple[TakeOverRow, ...]) -> EffectLine:
+    words = {"added": "new here", "replaced": "replaces an older one", "usage": "only its usage is raised"}
+    details = tuple(
+        f"{one_line(row.thread_id)}   {absolute(row.source_updated_at)}   {words[row.change]}   "
+        f"used {plural(row.usage_count or 0, 'time')}"
+        + (f"   {plural(sum(row.redactions.values()), 'secret')} redacted" if row.redactions else "")
+        for row in rows
+    )
+    noun = "memory" if len(rows) == 1 else "memories"
+    return EffectLine(count(len(rows)), f"{noun} taken over from Codex", details)
+
+
+def _codex_jobs(effect: TakeOverJobs) -> EffectLine:
+    mark = () if effect.watermark is None else (f"watermark {absolute(effect.watermark)}",)
+    noun = "session counts" if len(effect.done) == 1 else "sessions count"
+    return EffectLine(count(len(effect.done)), f"{noun} as extracted, as Codex did", (*mark, *sorted(effect.done)))
+
+
 def _verdicts(effect: StoreVerdicts) -> EffectLine:
     number = count(len(effect.records)) if effect.records else ""
     return EffectLine(number, f"verdicts of {one_line(effect.rater)} are appended", (effect.frame,))
+
+
+def _evidence(effect: KeepEvidence) -> EffectLine:
+    number = count(effect.count) if effect.records else f"≤ {count(effect.count)}"
+    what = "cited places: what they say now is kept, to tell later changes"
+    return EffectLine(number, what, ("hash, text and surroundings; the hash alone where a secret may be",))
 
 
 def _inbox(effect: StoreInboxDecisions) -> EffectLine:
@@ -320,6 +355,8 @@ _DESCRIBE: dict[type, Callable[[Any], EffectLine]] = {
     PruneOutputs: _prune,
     CreditUsage: _credit,
     StoreVerdicts: _verdicts,
+    KeepEvidence: _evidence,
     StoreInboxDecisions: _inbox,
+    TakeOverJobs: _codex_jobs,
     ResetBaseline: _baseline,
 }
