@@ -111,7 +111,7 @@ def load(room: Room, before: Any, after: Any, findings: Any = ()) -> Plan:
     plan, base = plan_of_files(before, after, findings)
     room.operations.base = base
     room.panel.load(plan, base)
-    room.panel.commands.focus_diff()
+    room.panel.focus_diff()
     return plan
 
 

@@ -42,7 +42,7 @@ def test_the_line_under_the_cursor_shows_where_it_comes_from(room: Room) -> None
     assert title.text() == "rollout t1"  # type: ignore[attr-defined]
     room.press(K.Key_S)
     assert "scan the sessions folder" in note.text()  # type: ignore[attr-defined]
-    panel.commands.focus_diff()
+    panel.focus_diff()
     panel.show_rollouts({"t1": RolloutRef(agent="codex", path="/r.jsonl", size=0, mtime_ns=0)})
     panel.view.set_cursor_row(room.row_of("- in a rollout [c2]"))
     room.call(K.Key_S)

@@ -163,7 +163,7 @@ def test_the_place_of_a_row_is_handed_to_the_opener(room: Room) -> None:
     opener = _Opener()
     room.panel.hand_over.opener = opener  # type: ignore[assignment]
     room.panel.load(plan, base)
-    room.panel.commands.focus_diff()
+    room.panel.focus_diff()
     assert room.panel.current_path() == "fresh.md"
     room.press(K.Key_O)
     assert opener.asked == []

@@ -460,7 +460,7 @@ def test_empty_panel_empty_plan_and_receipt_teach(room: Room) -> None:
 def test_a_plan_that_cannot_be_applied_says_so(room: Room) -> None:
     plan, base = plan_of_files({"n.md": "a\n"}, {"n.md": "b\n"})
     room.panel.load(plan.model_copy(update={"state": PlanState.INCOMPLETE}), base)
-    room.panel.commands.focus_diff()
+    room.panel.focus_diff()
     room.press(K.Key_A)
     assert room.panel.foot.reason.full_text == "the plan is incomplete"
     assert not room.panel.foot.button.isEnabled()

@@ -6,14 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QItemSelection, QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
-    QHBoxLayout,
     QMenu,
-    QSplitter,
-    QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,27 +20,15 @@ from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.domain.rollouts import Rollout, RolloutRef
 from ltmem_gui.pipeline.operations import Operations
-from ltmem_gui.ui.actions import ActionRegistry
 from ltmem_gui.ui.bridge.supervisor import Supervisor
-from ltmem_gui.ui.models.diff_model import DiffModel
-from ltmem_gui.ui.models.diff_reading import ReadingModel
+from ltmem_gui.ui.bridge.words import told
 from ltmem_gui.ui.models.formats import plural
 from ltmem_gui.ui.models.review_evidence import Provenance, Provenances, Support
-from ltmem_gui.ui.models.review_files import FilesModel, mode_facts
-from ltmem_gui.ui.models.review_findings import FindingsModel
-from ltmem_gui.ui.models.review_state import ReviewState
-from ltmem_gui.ui.panels.review_actions import MENU_ACTIONS, REVIEW_ACTIONS
-from ltmem_gui.ui.panels.review_bars import FindBar, NoteBar, ReviewFoot, ReviewHeader
+from ltmem_gui.ui.models.review_files import mode_facts
+from ltmem_gui.ui.panels.review_actions import MENU_ACTIONS
 from ltmem_gui.ui.panels.review_commands import ReviewCommands
-from ltmem_gui.ui.panels.review_edit import EditPane
-from ltmem_gui.ui.panels.review_hand_over import HandOver
-from ltmem_gui.ui.panels.review_side import SidePane
-from ltmem_gui.ui.panels.review_tables import files_table, reading_table
-from ltmem_gui.ui.theme import Theme, monospace
-from ltmem_gui.ui.widgets.bars import EmptyPage, MessageBar
-from ltmem_gui.ui.widgets.diff_colors import DiffColors
-from ltmem_gui.ui.widgets.diff_view import DiffView
-from ltmem_gui.ui.widgets.overview_bar import OverviewBar
+from ltmem_gui.ui.panels.review_page import ReviewPage
+from ltmem_gui.ui.theme import Theme
 
 READ_TASK = "review.read"
 CHECK_TASK = "review.check"
@@ -54,8 +38,8 @@ _CLAIM_ROWS = 60
 _NOTHING = Provenance(Support.NOT_A_CLAIM)
 
 
-class ReviewPanel(QWidget):
-    """Files, diff, evidence, and the way to Apply.
+class ReviewPanel(ReviewPage):
+    """The page with its commands, and the way to Apply.
 
     Signals: `apply_requested` ((`Plan`, `Selection`) of a finished and checked review), `rebase_requested` (`Plan`,
     when the folder moved and a person asked for a fresh one), `leave_out_requested` (`Plan`, frozenset of thread ids,
@@ -70,22 +54,13 @@ class ReviewPanel(QWidget):
     def __init__(
         self, operations: Operations, supervisor: Supervisor, theme: Theme, parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent)
-        self.setObjectName("review")
+        super().__init__(theme, parent)
         self._operations = operations
         self._supervisor = supervisor
         self._theme = theme
         self._rollout_refs: dict[str, RolloutRef] = {}
         self._rollouts: dict[str, Rollout] = {}
         self._provenances: Provenances | None = None
-        self.state = ReviewState(self)
-        self.model = DiffModel(self)
-        self.files_model = FilesModel(self)
-        self.findings_model = FindingsModel(self)
-        self.reading_model = ReadingModel(self.model, self)
-        self.registry = ActionRegistry(theme.icon, REVIEW_ACTIONS)
-        self._build(theme)
-        self.hand_over = HandOver(self.state, self.model, self.view, self)
         self.commands = ReviewCommands(self)
         self._connect()
         self.clear()
@@ -140,37 +115,6 @@ class ReviewPanel(QWidget):
         if self.state.review is not None:
             self.finder.begin()
 
-    def current_path(self) -> str:
-        """Return the file that is shown, empty when none is."""
-        return self.model.file.change.path if self.model.file is not None else ""
-
-    def open_file(self, path: str, *, row: int | None = None) -> None:
-        """Show a file of the plan; the cursor goes to `row` or to its first change that is open."""
-        review = self.state.review
-        if review is None or path not in self.state.files:
-            return
-        if path != self.current_path():
-            self.commands.leave_edit()
-            self.model.open(self.state.files[path], review)
-            self._provenances = Provenances(self._lines_of(path), self.state.texts)
-            self.finder.search_again()
-            at = self.files_model.row_of(path)
-            if at != self.files.currentIndex().row():
-                self.files.selectRow(at)
-        headers = self.model.document.headers
-        wanted = next((h for h in headers if self.model.is_undecided(self.model.document.row(h))), None)
-        self.view.set_cursor_row(row if row is not None else wanted if wanted is not None else (headers or [0])[0])
-        self._show_counts()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Share the width out again when it changed much; between that, the person's own sizes hold."""
-        super().resizeEvent(event)
-        width = self.width()
-        if abs(width - self._arranged) > 120:
-            self._arranged = width
-            files, side = min(240, int(0.2 * width)), min(280, int(0.24 * width))
-            self._splitter.setSizes([files, width - files - side, side])
-
     def showEvent(self, event: QShowEvent) -> None:
         """Give the keys to the diff: a review can begin without the mouse."""
         super().showEvent(event)
@@ -180,31 +124,7 @@ class ReviewPanel(QWidget):
         focus = QApplication.focusWidget()
         inside = focus is not None and focus is not self and self.isAncestorOf(focus)
         if self.isVisible() and self.state.review is not None and not inside:
-            self.commands.focus_diff()
-
-    def show_reading_list(self, on: bool) -> None:
-        """Show the rows as a table or as a diff."""
-        # A table that gets the focus without a current row takes its first one: choose before the switch.
-        if on:
-            self.reading.selectRow(self.view.cursor_row)
-        self.stack.setCurrentWidget(self.reading if on else self._diff_page)
-        (self.reading if on else self.view).setFocus()
-        self.show_modes()
-
-    @property
-    def reads_list(self) -> bool:
-        """Tell whether the reading list is shown."""
-        return self.stack.currentWidget() is self.reading
-
-    def show_modes(self) -> None:
-        """Bring the header's switches up to date."""
-        look = self.model.look
-        self.header.show_modes(
-            side_by_side=self.view.side_by_side,
-            whole=look.whole,
-            reading=self.reads_list,
-            whitespace=look.whitespace,
-        )
+            self.focus_diff()
 
     def request_apply(self) -> None:
         """Check the selection as it would be written, then ask for the confirmation."""
@@ -243,7 +163,7 @@ class ReviewPanel(QWidget):
         try:
             findings = await self._operations.check(plan, selection)
         except StalePlan as error:
-            self.show_stale(error.what)
+            self.show_stale(told(error).what)
             self._show_counts()
             return
         if self.state.review is not review:
@@ -261,71 +181,12 @@ class ReviewPanel(QWidget):
         self._rollouts[thread] = await self._operations.load_rollout(ref)
         self._show_provenance(self.view.cursor_row)
 
-    # --- building ---
-
-    def _build(self, theme: Theme) -> None:
-        colors, mono = DiffColors.of(theme), monospace()
-        self.messages = MessageBar(theme.icon)
-        self.header = ReviewHeader(self.registry)
-        self.finder = FindBar()
-        self.notes = NoteBar("review.note_bar")
-        self.edit = EditPane(mono)
-        self.foot = ReviewFoot(self.registry)
-        self.view = DiffView(self.model, colors, mono)
-        self.overview = OverviewBar(self.model, colors, self.view.verticalScrollBar())
-        self.side = SidePane(theme, self.findings_model)
-        self.files = files_table(self.files_model)
-        self.reading = reading_table(self.reading_model, mono)
-        self._diff_page = QWidget()
-        beside = QHBoxLayout(self._diff_page)
-        beside.setContentsMargins(0, 0, 0, 0)
-        beside.setSpacing(0)
-        beside.addWidget(self.view, 1)
-        beside.addWidget(self.overview)
-        self.stack = QStackedWidget()
-        self.stack.addWidget(self._diff_page)
-        self.stack.addWidget(self.reading)
-        self._page = QWidget()
-        whole = _column(self._page)
-        whole.addWidget(self._build_splitter(), 1)
-        whole.addWidget(self.foot)
-        self._empty = EmptyPage("review.empty")
-        self._pages = QStackedWidget()
-        self._pages.addWidget(self._empty)
-        self._pages.addWidget(self._page)
-        layout = _column(self)
-        layout.addWidget(self.messages)
-        layout.addWidget(self._pages, 1)
-
-    def _build_splitter(self) -> QSplitter:
-        work = QSplitter(Qt.Orientation.Vertical)
-        work.setObjectName("review.work")
-        work.setChildrenCollapsible(False)
-        work.addWidget(self.stack)
-        work.addWidget(self.edit)
-        work.setStretchFactor(0, 3)
-        work.setStretchFactor(1, 2)
-        middle = QWidget()
-        column = _column(middle)
-        for widget in (self.header, self.finder, self.notes):
-            column.addWidget(widget)
-        column.addWidget(work, 1)
-        splitter = QSplitter(Qt.Orientation.Horizontal)
-        splitter.setObjectName("review.splitter")
-        splitter.setChildrenCollapsible(False)
-        for at, (widget, stretch) in enumerate(((self.files, 0), (middle, 1), (self.side, 0))):
-            splitter.addWidget(widget)
-            splitter.setStretchFactor(at, stretch)
-        self._splitter = splitter
-        self._arranged = 0
-        self.files.setMinimumWidth(120)
-        self.side.setMinimumWidth(160)
-        return splitter
-
     def _connect(self) -> None:
         self.registry.attach(self.view, "diff")
         self.registry.attach(self.reading, "diff")
         self.commands.bind()
+        self.commands.apply_asked.connect(self.request_apply)
+        self.file_shown.connect(self._on_file_shown)
         self.state.replaced.connect(self._on_state_replaced)
         self.state.decided.connect(self._on_state_decided)
         self.files.selectionModel().selectionChanged.connect(self._on_file_selected)
@@ -335,7 +196,7 @@ class ReviewPanel(QWidget):
         self.view.customContextMenuRequested.connect(self._on_menu_asked)
         self.overview.row_wanted.connect(self._on_row_wanted)
         self.side.rollout_asked.connect(self.ask_rollout)
-        self.side.left.connect(self.commands.focus_diff)
+        self.side.left.connect(self.focus_diff)
         self.messages.action_pressed.connect(self._on_message_pressed)
         self._theme.changed.connect(self._on_theme_changed)
 
@@ -357,6 +218,10 @@ class ReviewPanel(QWidget):
             self._empty.teach("Nothing to decide", f"The plan changes no file: {note}.")
         elif self.files_model.rows:
             self.open_file(self.files_model.rows[0].change.path)
+        self._show_counts()
+
+    def _on_file_shown(self, path: str) -> None:
+        self._provenances = Provenances(self._lines_of(path), self.state.texts)
         self._show_counts()
 
     def _on_state_decided(self) -> None:
@@ -404,11 +269,7 @@ class ReviewPanel(QWidget):
             self.leave_out_requested.emit(plan, review.left_out)
 
     def _on_theme_changed(self) -> None:
-        colors = DiffColors.of(self._theme)
-        self.view.set_colors(colors)
-        self.overview.set_colors(colors)
-        self.side.set_colors(self._theme)
-        self.registry.refresh_icons()
+        self.set_colors(self._theme)
 
     # --- what is said ---
 
@@ -488,10 +349,3 @@ class ReviewPanel(QWidget):
 
     def _show_reason(self, text: str) -> None:
         self.foot.reason.set_text(text)
-
-
-def _column(widget: QWidget) -> QVBoxLayout:
-    layout = QVBoxLayout(widget)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(0)
-    return layout

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from ltmem_gui.domain.consent import Decision
 from ltmem_gui.domain.diffing.layout import Look
@@ -16,19 +15,19 @@ from ltmem_gui.domain.errors import RefusedError, UsageError
 from ltmem_gui.domain.findings import Finding, Severity
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.ui.models.formats import plural
+from ltmem_gui.ui.panels.review_page import ReviewPage
 from ltmem_gui.ui.widgets.diff_long_line import LongLineDialog
-
-if TYPE_CHECKING:
-    from ltmem_gui.ui.panels.review import ReviewPanel
 
 _MODES = tuple(Whitespace)
 _LINES = (RowKind.CONTEXT, RowKind.ADDED, RowKind.REMOVED)
 
 
 class ReviewCommands(QObject):
-    """Bind the actions of a review panel."""
+    """Bind the actions of a review panel. Signals: `apply_asked` (a person wants the sheet of effects)."""
 
-    def __init__(self, panel: ReviewPanel) -> None:
+    apply_asked = Signal()
+
+    def __init__(self, panel: ReviewPage) -> None:
         super().__init__(panel)
         self._panel = panel
         self._places: tuple[Place, ...] = ()
@@ -73,7 +72,7 @@ class ReviewCommands(QObject):
             "copy_place": p.hand_over.copy_place,
             "open_editor": p.hand_over.open_in_editor,
             "show_file": p.hand_over.show_in_file_manager,
-            "apply": p.request_apply,
+            "apply": self.apply_asked.emit,
         }
         for name, handler in handlers.items():
             bind(f"review.{name}", handler)
@@ -85,11 +84,11 @@ class ReviewCommands(QObject):
         p.finder.step_asked.connect(self._go_place)
         p.finder.closed.connect(self._on_find_closed)
         p.notes.kept.connect(self._on_note_kept)
-        p.notes.closed.connect(self.focus_diff)
+        p.notes.closed.connect(self._panel.focus_diff)
         p.edit.previewed.connect(self._on_edit_previewed)
         p.edit.kept.connect(self._on_edit_kept)
         p.edit.abandoned.connect(self._on_edit_abandoned)
-        p.edit.left.connect(self.focus_diff)
+        p.edit.left.connect(self._panel.focus_diff)
         p.side.finding_chosen.connect(self._on_finding_chosen)
         p.side.override_asked.connect(self._on_override_asked)
 
@@ -151,11 +150,6 @@ class ReviewCommands(QObject):
         else:
             self._noted = key
 
-    def leave_edit(self) -> None:
-        """Drop a draft: the file it belongs to goes."""
-        if self._panel.edit.is_open:
-            self._panel.edit.abandon()
-
     def _decide_block(self, decision: Decision) -> None:
         p = self._panel
         row = self._row()
@@ -210,12 +204,12 @@ class ReviewCommands(QObject):
             self._on_edit_abandoned()
             return
         self._show_unit(self._noted, p.current_path())
-        self.focus_diff()
+        self._panel.focus_diff()
 
     def _on_edit_abandoned(self) -> None:
         if self._panel.state.review is not None:
             self._panel.model.set_review(self._panel.state.review)
-        self.focus_diff()
+        self._panel.focus_diff()
 
     # --- notes and findings ---
 
@@ -253,11 +247,6 @@ class ReviewCommands(QObject):
             p.view.center_cursor()
 
     # --- going ---
-
-    def focus_diff(self) -> None:
-        """Give the focus back to the diff."""
-        p = self._panel
-        (p.reading if p.reads_list else p.view).setFocus()
 
     def _go(self, step: int, start: int | None) -> None:
         p = self._panel
@@ -351,7 +340,7 @@ class ReviewCommands(QObject):
     def _on_whitespace_reset(self) -> None:
         look = self._panel.model.look
         self._set_look(Look(look.whole, look.opened))
-        self.focus_diff()
+        self._panel.focus_diff()
 
     def _set_look(self, look: Look) -> None:
         """Change the look and keep the cursor on its line."""
@@ -418,7 +407,7 @@ class ReviewCommands(QObject):
 
     def _on_find_closed(self) -> None:
         self._panel.model.search(None, "both")
-        self.focus_diff()
+        self._panel.focus_diff()
 
     # --- words ---
 
