@@ -203,6 +203,12 @@ def redact_text(text: str, known: tuple[str, ...], choice: RedactorChoice) -> Re
     return process_redactor(choice).redact(text, known=known)
 
 
+def redact_labels(labels: tuple[str, ...], choice: RedactorChoice) -> tuple[str, ...]:
+    """Redact short texts in one go. Raises `RedactionFailed`."""
+    redactor = process_redactor(choice)
+    return tuple(redactor.redact(label).text for label in labels)
+
+
 def process_redactor(choice: RedactorChoice) -> SecretRedactor:
     """Return this process's redactor; its rules take seconds to compile, so each process builds them once."""
     with _BUILDING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -128,8 +129,9 @@ async def _plan_jobs(
     listen: Listener,
 ) -> tuple[list[PlannedJob], list[Skip]]:
     """Fix the fingerprint of each rollout; where text will leave, redact it now so that it can be shown."""
+    clean = await _clean_labels(adapters, chosen.rollouts)
     if not mark.host:
-        return [await _job(adapters, r) for r in chosen.rollouts], []
+        return [_job(clean, r) for r in chosen.rollouts], []
     listen(StepReached("redacting", "in memory only, to show what would be sent"))
     jobs: list[PlannedJob] = []
     unfit: list[Skip] = []
@@ -141,18 +143,20 @@ async def _plan_jobs(
         except (InputError, RedactionFailed) as error:
             unfit.append(Skip(id=rollout.id, path=rollout.path, reasons=(error.what,)))
         else:
-            job = await _job(adapters, rollout, prepared)
+            job = _job(clean, rollout, prepared)
             jobs.append(_in_parts(job, prepared, limit) if chosen.split else job)
         listen(ScanProgressed(len(jobs) + len(unfit), len(chosen.rollouts), rollout.path))
     return jobs, unfit
 
 
-async def _job(adapters: Adapters, rollout: ScannedRollout, prepared: ExtractionInput | None = None) -> PlannedJob:
-    """Describe one job; its labels pass the rules of redaction, since a plan is kept as a file."""
+async def _clean_labels(adapters: Adapters, rollouts: tuple[ScannedRollout, ...]) -> Mapping[str, str]:
+    """Return each label as the rules of redaction leave it, since a plan is kept as a file."""
+    labels = dict.fromkeys(label for r in rollouts for label in (r.cwd, r.git_branch, r.title) if label)
+    return dict(zip(labels, await adapters.redact_labels(tuple(labels)), strict=True)) if labels else {}
 
-    async def clean(text: str) -> str:
-        return (await adapters.redact_text(text, rules_only=True)).text if text else ""
 
+def _job(clean: Mapping[str, str], rollout: ScannedRollout, prepared: ExtractionInput | None = None) -> PlannedJob:
+    """Describe one job."""
     return PlannedJob(
         thread_id=rollout.id,
         agent=rollout.agent,
@@ -162,9 +166,9 @@ async def _job(adapters: Adapters, rollout: ScannedRollout, prepared: Extraction
         root=rollout.ref.root,
         copied_from=rollout.ref.copied_from,
         source_updated_at=rollout.updated_at or 0,
-        cwd=await clean(rollout.cwd),
-        git_branch=None if rollout.git_branch is None else await clean(rollout.git_branch),
-        title=await clean(rollout.title),
+        cwd=clean.get(rollout.cwd, ""),
+        git_branch=None if rollout.git_branch is None else clean.get(rollout.git_branch, ""),
+        title=clean.get(rollout.title, ""),
         tokens=rollout.tokens,
         tokens_sent=prepared.tokens if prepared else 0,
         redactions=dict(prepared.redactions) if prepared else {},
