@@ -166,6 +166,11 @@ def _yes_text(plan: Plan) -> str:
 
 def _reviewed(plan: Plan, selection: Selection) -> list[str]:
     lines = [one_line(note, 400) for note in plan.notes]
+    if plan.kind == "consolidate":
+        names = ", ".join(one_line(change.path, 120) for change in plan.changes[:8])
+        more = f" and {len(plan.changes) - 8} more" if len(plan.changes) > 8 else ""
+        lines.append(f"New for the agent to read: {formats.plural(len(plan.changes), 'file')} — {names}{more}")
+        lines.extend(f"{one_line(f.path, 200)}: {one_line(f.text, 300)}" for f in plan.findings[:20])
     if plan.skipped:
         reasons = "; ".join(dict.fromkeys(reason for skip in plan.skipped for reason in skip.reasons))
         lines.append(f"Not in this plan: {formats.plural(len(plan.skipped), 'row')} — {one_line(reasons, 400)}")
@@ -222,6 +227,7 @@ def _add_line(grid: QGridLayout, line: EffectLine, quiet: bool) -> None:
         toggle.setText("Details ▾" if open_ else "Details ▸")
 
     toggle.toggled.connect(on_details_toggled)
+    toggle.setChecked(line.unfolded)
     beside = QHBoxLayout()
     beside.setSpacing(8)
     beside.addWidget(text, 1)

@@ -20,7 +20,9 @@ from PySide6.QtWidgets import (
 from ltmem_gui.domain.consent import Receipt, ReceiptFile
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.ui.models import formats
+from ltmem_gui.ui.models.agent_steps import rows_of_receipt
 from ltmem_gui.ui.models.workbench import Seen
+from ltmem_gui.ui.panels.agent_transcript import TranscriptView
 from ltmem_gui.ui.theme import Theme, monospace, title_font
 from ltmem_gui.ui.widgets.bars import EmptyPage
 from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label
@@ -104,6 +106,7 @@ class HistoryPanel(QWidget):
         self.files = _tree("history.files", "Files of the receipt", ("File", "Change", "Before", "After"))
         for index, width in enumerate((420, 80, 100)):
             self.files.header().resizeSection(index, width)
+        self.steps = TranscriptView("history.steps", self._theme)
         head = QHBoxLayout()
         head.addWidget(self._title, 1)
         self.undo = QPushButton("Undo the last apply…")
@@ -117,6 +120,7 @@ class HistoryPanel(QWidget):
         layout.addLayout(head)
         layout.addLayout(self._facts)
         layout.addWidget(self.files, 1)
+        layout.addWidget(self.steps, 1)
         return page
 
     def _on_current_item_changed(self) -> None:
@@ -129,12 +133,15 @@ class HistoryPanel(QWidget):
         self.files.clear()
         if receipt is None:
             self._title.setText("")
+            self.steps.hide()
             return
         self._title.setText(f"{_KINDS.get(receipt.kind, receipt.kind)} no. {receipt.operation_number}")
         for row, (name, value) in enumerate(_facts(receipt)):
             self._facts.addWidget(plain_label(name, role="muted"), row, 0)
             self._facts.addWidget(ElidedLabel(value, Qt.TextElideMode.ElideMiddle), row, 1)
         self.files.setVisible(bool(receipt.files))
+        self.steps.setVisible(bool(receipt.steps))
+        self.steps.show_rows(rows_of_receipt(receipt.steps))
         for file in receipt.files:
             item = QTreeWidgetItem(_file(file))
             for column in (2, 3):
@@ -148,7 +155,8 @@ def effect_text(receipt: Receipt) -> str:
         deleted = sum(file.new_sha256 is None for file in receipt.files)
         text = f"{formats.plural(len(receipt.files) - deleted, 'file')} written"
         return f"{text}, {deleted} deleted" if deleted else text
-    return ", ".join(f"{count} {name}" for name, count in receipt.counts.items()) or "no change"
+    counts = (f"{formats.count(count)} {name.replace('_', ' ')}" for name, count in receipt.counts.items())
+    return ", ".join(counts) or "no change"
 
 
 def _line(receipt: Receipt) -> list[str]:

@@ -1,0 +1,373 @@
+"""Phase 2 with a model in the window, by actions and object names, against a model server on this computer."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QLabel, QPlainTextEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from ltmem_gui import bootstrap_gui
+from ltmem_gui.bootstrap import Composition, compose
+from ltmem_gui.domain.jobs import GLOBAL_KEY, GLOBAL_KIND, JobRecord
+from ltmem_gui.domain.rollouts import SourceSpec
+from ltmem_gui.domain.settings import Settings
+from ltmem_gui.pipeline.operations import Operations
+from ltmem_gui.ui.bridge.excepthook import BugReporter
+from ltmem_gui.ui.controller import Controller, WindowParts
+from ltmem_gui.ui.dialogs import confirmation
+from ltmem_gui.ui.dialogs.confirmation import ConfirmationSheet
+from ltmem_gui.ui.dialogs.regenerate import RegenerateSheet
+from ltmem_gui.ui.main_window import MainWindow
+from ltmem_gui.ui.models.agent_work import ModelChoice
+from ltmem_gui.ui.models.run_state import RunPhase
+from ltmem_gui.ui.models.workbench import Folders
+from ltmem_gui.ui.theme import Theme
+from tests.gui.conftest import LoopHarness
+from tests.helpers.agents import Script, do, whole_run
+from tests.helpers.bench import Bench
+from tests.helpers.guard import Guard
+from tests.helpers.model_server import ModelServer, model_server
+from tests.helpers.program import tree
+
+SETTINGS: dict[str, Any] = {"max_rollout_age_days": 3_650, "max_unused_days": 3_650, "extract_model": "small"}
+ESCAPES = [
+    [do("read", path="../../../etc/passwd"), do("write", path="/tmp/escaped", content="x")],
+    [do("read", path="../\u202eb.md"), do("run_shell", path="id")],
+]
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait for something that no signal tells."""
+    while not holds():  # noqa: ASYNC110 - it is asked of a server's thread, or of Qt
+        await asyncio.sleep(0.01)
+
+
+@dataclass
+class Desk:
+    """A window on real adapters beside a model server."""
+
+    window: MainWindow
+    controller: Controller
+    harness: LoopHarness
+    server: ModelServer
+    adapters: Composition
+    top: Path
+    errors: list[Any] = field(default_factory=list)
+
+    @property
+    def home(self) -> Path:
+        return self.top / "home"
+
+    @property
+    def root(self) -> Path:
+        return self.top / "memory"
+
+    @property
+    def state(self) -> str:
+        return self.window.agent.state_text
+
+    def find(self, name: str) -> QWidget:
+        found = self.window.findChild(QWidget, name)
+        assert isinstance(found, QWidget), name
+        return found
+
+    def answer_moves(self, *moves: Any) -> None:
+        """Let the model play these moves from now on."""
+        self.server.answer = Script(list(moves))
+
+    async def answer(self, button: str) -> str:
+        """Press a button of the armed sheet and return what the sheet said."""
+
+        def armed() -> bool:
+            found = self.window.findChild(ConfirmationSheet)
+            return found is not None and found.yes_button.isEnabled()
+
+        await until(armed)
+        sheet = self.window.findChild(ConfirmationSheet)
+        assert sheet is not None
+        words = "\n".join(label.text() for label in sheet.findChildren(QLabel))
+        found = sheet.findChild(QAbstractButton, button)
+        assert isinstance(found, QAbstractButton)
+        QTest.mouseClick(found, Qt.MouseButton.LeftButton)
+        await asyncio.sleep(0)
+        return words
+
+    def act(self, id_: str, *answers: str) -> list[str]:
+        """Do an action, answer its sheets, and let the work end; return what the sheets said."""
+        registry = self.window.registry
+        if id_ not in {spec.id for spec in registry.specs}:
+            registry = self.window.review.registry
+        assert registry.action(id_).isEnabled(), registry.action(id_).toolTip()
+
+        async def work() -> list[str]:
+            registry.trigger(id_)
+            said = [await self.answer(button) for button in answers]
+            await asyncio.sleep(0)
+            await self.harness.supervisor.idle()
+            return said
+
+        return self.harness.run(work(), 60)
+
+    def accept_everything(self) -> None:
+        review = self.window.review
+        for path in list(review.state.files):
+            self.harness.call(lambda path=path: review.open_file(path))
+            for _ in range(2):  # a file with findings is accepted by the second press
+                self.harness.call(lambda: review.registry.trigger("review.accept_file"))
+
+    def job(self) -> JobRecord | None:
+        with self.adapters.stores.reading(self.home) as store:
+            return store.job(GLOBAL_KIND, GLOBAL_KEY)
+
+
+@pytest.fixture(scope="module")
+def extracted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with sessions of which the built-in rules have extracted the memories."""
+    place = tmp_path_factory.mktemp("extracted")
+    bench = Bench(place)
+    adapters = compose(None)
+    adapters.lay_samples(place / "sessions", adapters.clock())
+    adapters.close()
+    bench.now = int(time.time())
+    asyncio.run(bench.apply(asyncio.run(bench.plan_extract(sources=(SourceSpec("codex", str(place / "sessions")),)))))
+    return place
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with model_server() as made:
+        yield made
+
+
+@pytest.fixture
+def adapters() -> Iterator[Composition]:
+    made = compose(None)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def desk(
+    qtbot: QtBot,
+    harness: LoopHarness,
+    adapters: Composition,
+    server: ModelServer,
+    extracted: Path,
+    tmp_path: Path,
+    guard: Guard,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Desk:
+    import shutil
+
+    monkeypatch.setattr(confirmation, "ARM_MS", 30)
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    theme = Theme.load("light")
+    theme.apply()
+    top = tmp_path / "desk"
+    shutil.copytree(extracted / "data", top / "home")
+    guard.protect(top / "home", top / "memory")
+    operations = Operations(adapters)
+    window = MainWindow(operations, harness.supervisor, theme)
+    qtbot.addWidget(window)
+    parts = WindowParts(
+        operations=operations,
+        supervisor=harness.supervisor,
+        theme=theme,
+        reporter=BugReporter(),
+        settings=Settings(**SETTINGS, provider_url=server.url),
+        approver=lambda: "dev",
+        demo=lambda top: bootstrap_gui.lay_demo_folder(adapters, top),
+    )
+    controller = Controller(window, parts)
+    controller.workbench.folders_changed.connect(lambda folders: bootstrap_gui.use_home(adapters, folders))
+    controller.name_folders(Folders((), top / "memory", top / "home"))
+    controller.workbench.choose_model(ModelChoice("builtin", "custom"), controller.workbench.settings)
+    window.show()
+    window.activateWindow()
+    made = Desk(window, controller, harness, server, adapters, top)
+    harness.supervisor.known_raised.connect(made.errors.append)
+    return made
+
+
+def test_from_two_confirmations_to_a_written_folder(desk: Desk) -> None:
+    desk.answer_moves(*whole_run())
+    (said,) = desk.act("run.consolidate", "confirmation.yes")
+    for words in (
+        "private copy",
+        str(desk.root),
+        "no shell",
+        "network: none but the model",
+        "approvals: never",
+        "reasoning effort medium",
+        "200 steps",
+        "64.0 MiB",
+        "(this computer)",
+        "raw_memories.md",
+    ):
+        assert words in said, words
+    assert not desk.root.exists()
+    assert desk.window.shown_panel == "review"
+    assert not desk.window.agent.isHidden()
+    assert "proposal waits" in desk.state
+    assert desk.window.agent.view.model.totals.steps == 14
+    assert desk.window.agent.view.model.totals.files >= {"MEMORY.md", "memory_summary.md"}
+    assert desk.controller.workbench.run_state.phase is RunPhase.PLAN_READY
+    desk.accept_everything()
+    desk.act("review.apply", "confirmation.yes")
+    assert "lesson1, pnpm, npm" in (desk.root / "MEMORY.md").read_text()
+    assert desk.window.shown_panel == "history"
+    assert desk.window.agent.isHidden()
+    desk.window.history.select(desk.controller.workbench.seen.receipts[-2].operation_number)
+    kept = desk.window.history.steps
+    assert not kept.isHidden()
+    assert kept.model.totals.steps == 14
+    assert kept.model.rows[0].path == "phase2_workspace_diff.md"
+
+
+def test_a_no_sends_nothing(desk: Desk) -> None:
+    desk.answer_moves(*whole_run())
+    desk.act("run.consolidate", "confirmation.cancel")
+    assert desk.server.requests == []
+    assert desk.controller.workbench.run_state.phase is RunPhase.IDLE
+    assert desk.window.agent.isHidden()
+
+
+def test_cancel_takes_effect_within_a_second(desk: Desk) -> None:
+    desk.server.latency = 30.0
+    bench = desk.controller.workbench
+
+    async def work() -> float:
+        desk.window.registry.trigger("run.consolidate")
+        await desk.answer("confirmation.yes")
+        await until(lambda: desk.server.in_flight > 0)
+        assert bench.run_state.phase is RunPhase.CONSOLIDATING
+        began = time.monotonic()
+        desk.window.registry.trigger("run.cancel")
+        await desk.harness.supervisor.idle()
+        return time.monotonic() - began
+
+    assert desk.harness.run(work(), 30) < 1.0
+    assert "cancelled" in desk.state
+    assert bench.run_state.phase is RunPhase.IDLE
+    assert not desk.root.exists()
+    job = desk.job()
+    assert job is not None
+    assert job.last_outcome == "released"
+    assert desk.errors == []
+
+
+def test_a_server_that_is_gone_leaves_a_reason_and_a_time(desk: Desk) -> None:
+    desk.server.plan("ok", "drop")
+    desk.answer_moves([do("list")], [do("list")])
+    desk.act("run.consolidate", "confirmation.yes")
+    assert "failed: the connection failed" in desk.state
+    assert "it may run again from 20" in desk.state
+    assert "memory folder is as it was" in desk.state
+    assert desk.window.agent.view.model.totals.steps == 1
+    assert not desk.root.exists()
+    assert desk.controller.workbench.run_state.button == "Try again…"
+    assert not desk.window.agent.retry.isHidden()
+    assert len(desk.errors) == 1
+
+    async def lift() -> None:
+        desk.window.agent.retry.click()
+        await desk.answer("confirmation.yes")
+        await desk.harness.supervisor.idle()
+
+    desk.harness.run(lift(), 30)
+    assert desk.window.agent.retry.isHidden()
+    desk.answer_moves(*whole_run())
+    desk.act("run.consolidate", "confirmation.yes")
+    assert "proposal waits" in desk.state
+
+
+def test_escapes_are_refused_counted_and_shown_as_text(desk: Desk) -> None:
+    desk.answer_moves(*ESCAPES, *whole_run())
+    desk.act("run.consolidate", "confirmation.yes")
+    drawer = desk.window.agent
+    assert drawer.view.model.totals.refused == 4
+    assert drawer.refused.text() == "✕ Refused 4"
+    QTest.mouseClick(drawer.refused, Qt.MouseButton.LeftButton)
+    assert drawer.view.model.rowCount() == 4
+    shown = [drawer.view.model.row_at(i) for i in range(4)]
+    assert [row.step for row in shown if row is not None] == [1, 1, 2, 2]
+    drawer.view.table.selectRow(2)
+    words = drawer.view.detail.toPlainText()
+    assert "✕ refused" in words
+    assert "⟨U+202E⟩" in words
+    assert not Path("/tmp/escaped").exists()
+    assert not desk.root.exists()
+
+
+def test_a_proposal_is_made_again_with_a_remark(desk: Desk) -> None:
+    desk.answer_moves(*whole_run())
+    desk.act("run.consolidate", "confirmation.yes")
+    review = desk.window.review
+    earlier = review.state.plan
+    desk.harness.call(lambda: review.open_file("memory_summary.md"))
+    desk.harness.call(lambda: review.registry.trigger("review.reject_file"))
+    assert not desk.window.agent.regenerate.isHidden()
+    asked = len(desk.server.posts)
+    desk.answer_moves(*whole_run())
+
+    async def work() -> str:
+        review.registry.trigger("review.regenerate")
+        await until(lambda: desk.window.findChild(RegenerateSheet) is not None)
+        sheet = desk.window.findChild(RegenerateSheet)
+        assert sheet is not None
+        assert not sheet.plan.isEnabled()
+        note = sheet.findChild(QPlainTextEdit, "regenerate.note")
+        assert note is not None
+        QTest.keyClicks(note, "Say it in half the words.")
+        QTest.mouseClick(sheet.plan, Qt.MouseButton.LeftButton)
+        said = await desk.answer("confirmation.yes")
+        await desk.harness.supervisor.idle()
+        return said
+
+    said = desk.harness.run(work(), 60)
+    assert "is told: Say it in half the words." in said
+    assert "1 change you turned down" in said
+    told = desk.server.posts[asked].user
+    assert "Say it in half the words." in told
+    assert "What's in Memory" in told
+    assert review.state.plan is not earlier
+    assert desk.controller.workbench.run_state.phase is RunPhase.PLAN_READY
+
+
+def test_findings_of_a_proposal_stand_on_their_lines(desk: Desk) -> None:
+    bullet = "- a bullet without a source"
+    old = "## User preferences\n"
+    edit = do("edit", path="MEMORY.md", old_text=old, new_text=f"{old}{bullet}\n", replace_all=True)
+    moves = whole_run()
+    desk.answer_moves(*moves[:9], [edit], *moves[9:])
+    desk.act("run.consolidate", "confirmation.yes")
+    review = desk.window.review
+    plan = review.state.plan
+    assert plan is not None
+    found = [f for f in plan.findings if f.rule == "uncited"]
+    assert found
+    desk.harness.call(lambda: review.open_file("MEMORY.md"))
+    document = review.model.document
+    lines = {row.new: row.text for row in document.rows(0, document.count) if row.new}
+    assert {lines[finding.line] for finding in found if finding.line} == {bullet}
+    assert {f.id for f in found} <= {f.id for f in review.model.findings}
+
+
+def test_the_steps_are_opened_and_closed_by_key(desk: Desk) -> None:
+    drawer = desk.window.agent
+    assert drawer.isHidden()
+    desk.harness.call(lambda: desk.window.registry.trigger("agent.steps"))
+    assert not drawer.isHidden()
+    assert "No agent has run" in desk.state
+    desk.harness.call(lambda: desk.window.registry.trigger("agent.steps"))
+    assert drawer.isHidden()
+    assert tree(desk.root) == {}
