@@ -10,12 +10,16 @@ from ltmem_gui.domain.errors import Cancelled
 
 
 class CancelToken:
-    """Carry a person's wish to stop; `check` raises `Cancelled` once it was made. Threads: any."""
+    """Carry a person's wish to stop; `check` raises `Cancelled` once it was made. Threads: any.
+
+    The end of the whole is not told to its parts: who works on them watches both.
+    """
 
     def __init__(self) -> None:
         self._event = threading.Event()
         self._lock = threading.Lock()
         self._watchers: list[Callable[[], None]] = []
+        self._parts: dict[str, CancelToken] = {}
 
     def cancel(self) -> None:
         """Ask for the end of the work; watchers are called on this thread."""
@@ -24,6 +28,11 @@ class CancelToken:
             watchers = list(self._watchers)
         for watcher in watchers:
             watcher()
+
+    def part(self, name: str) -> CancelToken:
+        """Return the token of one piece of the work: it can be cancelled while the rest goes on."""
+        with self._lock:
+            return self._parts.setdefault(name, CancelToken())
 
     @property
     def cancelled(self) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from ltmem_gui.domain.agent import AgentStep
 
@@ -37,6 +38,26 @@ class JobFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class JobPrepared:
+    """A rollout was read, filtered, redacted and budgeted: tokens before and after, and secrets replaced by kind."""
+
+    thread_id: str
+    tokens_before: int
+    tokens_sent: int
+    truncated: bool
+    redactions: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class JobNoted:
+    """One line of a job's log; `text` holds counts and names of the program's own, never text of a rollout."""
+
+    thread_id: str
+    level: Literal["debug", "info", "warning", "error"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunProgressed:
     """`done` of `total` jobs of the plan ended."""
 
@@ -52,7 +73,7 @@ class StepReached:
     detail: str = ""
 
 
-Event = ScanProgressed | JobStarted | JobFinished | RunProgressed | StepReached | AgentStep
+Event = ScanProgressed | JobStarted | JobPrepared | JobNoted | JobFinished | RunProgressed | StepReached | AgentStep
 Listener = Callable[[Event], None]
 
 

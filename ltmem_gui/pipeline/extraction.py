@@ -36,7 +36,7 @@ from ltmem_gui.domain.errors import (
     RedactionFailed,
     StalePlan,
 )
-from ltmem_gui.domain.events import JobFinished, JobStarted, Listener, RunProgressed
+from ltmem_gui.domain.events import JobFinished, JobNoted, JobPrepared, JobStarted, Listener, RunProgressed
 from ltmem_gui.domain.evidence import lines_of, references_supported
 from ltmem_gui.domain.extraction import (
     BadReply,
@@ -47,7 +47,7 @@ from ltmem_gui.domain.extraction import (
     StageOneReply,
     decode_reply,
 )
-from ltmem_gui.domain.jobs import Claim, ClaimOutcome, ClaimResult, JobOutcome
+from ltmem_gui.domain.jobs import STAGE1_KIND, Claim, ClaimOutcome, ClaimResult, JobOutcome
 from ltmem_gui.domain.leases import StageTwo
 from ltmem_gui.domain.memory_items import token_limit
 from ltmem_gui.domain.metrics import Meter, TokenUsage, phase1_metrics
@@ -62,6 +62,8 @@ from ltmem_gui.pipeline.sessions import StoreCall, open_store
 CONCURRENCY_LIMIT = 8
 SLOT_WAIT_SECONDS = 0.5
 SLOT_PATIENCE_SECONDS = 60.0
+NOT_BEGUN = "cancelled by you before it began"
+CANCELLED_ALONE = "cancelled by you; its try is not lost"
 
 _log = logging.getLogger(__name__)
 
@@ -186,11 +188,46 @@ class _Run:
             if self._cancel.cancelled or self._over_limit():
                 outcome, reason, reply = JobOutcome.SKIPPED, "the run was stopped before it", None
             else:
-                outcome, reason, reply = await self._one(await self._labelled(job))
+                outcome, reason, reply = await self._stoppable(await self._labelled(job))
             self.counts[outcome.value] += 1
             tokens = (reply.tokens_in, reply.tokens_out) if reply else (None, None)
             self._listen(JobFinished(job.thread_id, outcome.value, reason, *tokens))
             self._listen(RunProgressed(sum(self.counts[outcome.value] for outcome in JobOutcome), total))
+
+    async def _stoppable(self, job: PlannedJob) -> tuple[JobOutcome, str, ExtractionReply | None]:
+        """Work on one job until it ends or a person cancels just this one: its lease is given back, its try kept."""
+        part = self._cancel.part(job.thread_id)
+        loop, me = asyncio.get_running_loop(), asyncio.current_task()
+        assert me is not None
+        if part.cancelled:
+            return JobOutcome.SKIPPED, NOT_BEGUN, None
+        work = asyncio.ensure_future(self._one(job))
+
+        def stop() -> None:
+            loop.call_soon_threadsafe(work.cancel)
+
+        try:
+            with part.watched(stop):
+                return await work
+        except asyncio.CancelledError:
+            if me.cancelling() or not part.cancelled:
+                raise
+        return (*await self._give_back(job.thread_id), None)
+
+    async def _give_back(self, thread_id: str) -> tuple[JobOutcome, str]:
+        """End the lease of a job that a person cancelled; what was stored a moment before stays and is said."""
+        await asyncio.gather(*self._claiming, return_exceptions=True)
+        # Listed until it is given back: the end of the whole run may come in between.
+        claim = self._live.get(thread_id)
+        if claim is None:
+            return JobOutcome.SKIPPED, NOT_BEGUN
+        store, now = self._call.store, self._adapters.clock()
+        released = JobOutcome.RELEASED
+        await self._call(store.release_stage1, claim, outcome=released.value, reason=CANCELLED_ALONE, now=now)
+        self._live.pop(thread_id, None)
+        job = await self._call(store.job, STAGE1_KIND, thread_id)
+        ended = JobOutcome(job.last_outcome) if job is not None and job.last_outcome else released
+        return ended, CANCELLED_ALONE if ended is released else ""
 
     async def _one(self, job: PlannedJob) -> tuple[JobOutcome, str, ExtractionReply | None]:
         claim, reason = await self._claim(job)
@@ -215,6 +252,7 @@ class _Run:
             )
             known = prepared.known_values
             self.redactions["input"].update(prepared.redactions)
+            self._tell_prepared(job, prepared)
             reply = await self._ask(job, prepared)
             self.meter.add(TokenUsage(reply.tokens_in, reply.tokens_out, reply.tokens_cached, reply.tokens_reasoning))
             self._tokens += (reply.tokens_in or 0) + (reply.tokens_out or 0)
@@ -230,6 +268,14 @@ class _Run:
             bug = InputError(f"internal error: {type(error).__name__}")
             return await self._failed(claim, bug, reply, group="bug"), bug.what, reply
         return outcome, note, reply
+
+    def _tell_prepared(self, job: PlannedJob, prepared: ExtractionInput) -> None:
+        sizes = (prepared.tokens_before, prepared.tokens, prepared.truncated)
+        self._listen(JobPrepared(job.thread_id, *sizes, dict(prepared.redactions)))
+        mark = self._extractor.mark
+        where = f"{mark.host}, model {mark.model}" if mark.host else f"{mark.label}, on this computer"
+        parts = f", in parts of {job.split} tokens" if job.split else ""
+        self._listen(JobNoted(job.thread_id, "debug", f"asking {where}{parts}"))
 
     async def _ask(self, job: PlannedJob, prepared: ExtractionInput) -> ExtractionReply:
         """Ask the provider, in parts where the plan says so."""

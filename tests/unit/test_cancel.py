@@ -20,3 +20,11 @@ def test_a_late_watcher_is_told_at_once() -> None:
     told: list[str] = []
     with token.watched(lambda: told.append("late")):
         assert told == ["late"]
+
+
+def test_a_part_is_cancelled_without_the_whole() -> None:
+    token = CancelToken()
+    token.part("a").cancel()
+    assert token.part("a").cancelled
+    assert not token.part("b").cancelled
+    assert not token.cancelled
