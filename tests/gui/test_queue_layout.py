@@ -18,7 +18,7 @@ from pytestqt.qtbot import QtBot
 
 from ltmem_gui.domain.errors import InputError, KnownError
 from ltmem_gui.domain.rollouts import SourceSpec
-from ltmem_gui.ui.dialogs import confirmation
+from ltmem_gui.ui.dialogs import armed
 from ltmem_gui.ui.dialogs.file_sheet import FileSheet
 from ltmem_gui.ui.dialogs.view_name import ViewName
 from ltmem_gui.ui.main_window import MainWindow
@@ -104,7 +104,7 @@ def _yes(dialog: QDialog) -> None:
 
 @pytest.fixture
 def place(qtbot: QtBot, harness: LoopHarness, tmp_path: Path, guard: Guard, monkeypatch: pytest.MonkeyPatch) -> Place:
-    monkeypatch.setattr(confirmation, "ARM_MS", 20)
+    monkeypatch.setattr(armed, "ARM_MS", 20)
     made = Place(qtbot, harness, tmp_path)
     guard.protect(made.home)
     guard.watch(made.home)
@@ -142,7 +142,7 @@ def test_the_sheet_names_the_file_and_only_its_button_means_yes(place: Place, gu
     def look(dialog: QDialog) -> None:
         assert isinstance(dialog, FileSheet)
         seen.extend(label.text() for label in dialog.findChildren(type(window.queue._shown)))
-        assert dialog.focusWidget() is dialog.cancel_button
+        assert dialog.focusWidget() is dialog._cancel
         QTest.keyClick(dialog, _RETURN)
 
     place.answer(lambda: layout._on_remember_asked(True), FileSheet, look)

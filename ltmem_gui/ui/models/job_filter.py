@@ -72,7 +72,7 @@ SORT_KEYS: dict[str, Callable[[JobRow], Any]] = {
     "started": lambda row: -(row.started_at or 0),
     "took": lambda row: row.took or -1,
     "tokens": lambda row: row.tokens or -1,
-    "cost": lambda row: row.cost,
+    "cost": lambda row: row.cost_order,
     "reason": lambda row: row.state.reason.lower(),
 }
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from ltmem_gui.domain.events import Event, JobFinished, JobStarted
 from ltmem_gui.domain.hazards import one_line
-from ltmem_gui.domain.jobs import STAGE1_KIND, JobRecord, JobStatus
+from ltmem_gui.domain.jobs import STAGE1_KIND, Attempt, JobRecord, JobStatus
+from ltmem_gui.domain.prices import Money, spent
 from ltmem_gui.domain.rollouts import Eligibility, Reason
 from ltmem_gui.pipeline.ports import ScannedRollout
 from ltmem_gui.ui.models.formats import project
@@ -34,15 +36,43 @@ class JobRow:
     started_at: int | None = None
     took: int | None = None
     tokens: int | None = None
-    cost: str = ""
+    spent: tuple[Money, ...] = ()
     error_group: str = ""
     scanned: ScannedRollout | None = None
     job: JobRecord | None = None
 
     @property
+    def cost(self) -> str:
+        """Return what all attempts cost, empty where that is not known."""
+        return " + ".join(str(money) for money in self.spent)
+
+    @property
+    def cost_order(self) -> tuple[str, Decimal]:
+        """Return what rows are put in order of cost by: unknown first, then by amount within a currency."""
+        return (self.spent[0].currency, self.spent[0].amount) if self.spent else ("", Decimal(0))
+
+    @property
     def reason(self) -> str:
         """Return the state's reason on one line."""
         return one_line(self.state.reason, 300)
+
+
+def cost_in_words(row: JobRow) -> str:
+    """Say what a row cost, and where nothing is shown, why."""
+    attempts = row.job.attempts if row.job else ()
+    if row.spent:
+        unknown = sum(1 for attempt in attempts if _was_asked(attempt) and attempt.cost is None)
+        more = f"; of {unknown} more the price is unknown" if unknown else ""
+        return f"{row.cost}, all attempts together{more}"
+    if not attempts:
+        return "nothing was asked yet"
+    if not any(_was_asked(attempt) for attempt in attempts):
+        return "no AI model was asked"
+    return "price unknown: enter one in the settings, or the provider did not report its tokens"
+
+
+def _was_asked(attempt: Attempt) -> bool:
+    return bool(attempt.model) or (attempt.tokens_in or 0) + (attempt.tokens_out or 0) > 0
 
 
 def build_rows(scanned: Iterable[ScannedRollout], jobs: Iterable[JobRecord], now: int) -> list[JobRow]:
@@ -144,6 +174,7 @@ def _with_job(row: JobRow, job: JobRecord) -> JobRow:
         lease_until=job.lease_until,
         started_at=job.started_at,
         took=took,
+        spent=spent(job.attempts),
         error_group=job.error_group,
         job=job,
     )

@@ -16,7 +16,7 @@ from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.models import formats
 from ltmem_gui.ui.models.cells import Cell
 from ltmem_gui.ui.models.job_filter import Arrangement, Order, Query, arrangement, compile_query
-from ltmem_gui.ui.models.job_rows import JobRow, PreparedRows, prepare_rows
+from ltmem_gui.ui.models.job_rows import JobRow, PreparedRows, cost_in_words, prepare_rows
 from ltmem_gui.ui.models.job_state import TITLES, StateKind
 
 INLINE_LIMIT = 5_000
@@ -58,7 +58,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("started", "Started", 8),
     Column("took", "Took", 6, right=True),
     Column("tokens", "Tokens", 7, right=True),
-    Column("cost", "Cost", 5, right=True),
+    Column("cost", "Cost", 9, right=True),
     Column("reason", "Reason", 24),
 )
 
@@ -310,6 +310,8 @@ def _tooltip(row: JobRow, column: Column) -> str | None:
             text = row.owner
         case "state":
             text = row.state.label
+        case "cost":
+            text = cost_in_words(row)
         case "title":
             text = row.title
         case _:
