@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 
 def split_lines(text: str) -> list[str]:
     """Split at `\\n` only and keep the terminators; the last line may lack one.
 
     `"".join(split_lines(text)) == text` for every text. An empty text has no line.
     """
-    lines = [f"{line}\n" for line in text.split("\n")]
-    last = lines.pop()[:-1]
-    if last:
-        lines.append(last)
-    return lines
+    return StringIO(text, newline="\n").readlines()
 
 
 def count_lines(text: str) -> int:
