@@ -48,6 +48,9 @@ def add_audit(kinds: Subparsers) -> None:
     anchor = what.add_parser("reanchor", help="plan to point citations to where their lines are after edits by hand")
     anchor.add_argument("--json", action="store_true", help="print the plan as JSON, to be saved for apply")
     anchor.set_defaults(run=_run_reanchor)
+    keep = what.add_parser("keep", help="plan to keep what cited places say now, so that later checks tell changes")
+    keep.add_argument("--json", action="store_true", help="print the plan as JSON, to be saved for apply")
+    keep.set_defaults(run=_run_keep)
     take = what.add_parser("import", help="plan to add the verdicts of a report in JSON lines; apply adds them")
     take.add_argument("file", metavar="FILE|-")
     take.add_argument("--json", action="store_true", help="print the plan as JSON, to be saved for apply")
@@ -108,6 +111,22 @@ def _run_reanchor(args: argparse.Namespace, context: Context) -> int:
         operations = Operations(context.adapters)
         audit = await operations.audit.load(request, cancel=CancelToken(), listen=ignore)
         return await operations.audit.plan_repairs(request, anchorings(audit.found.items))
+
+    return _print_plan(args, context, asyncio.run(plan()))
+
+
+def _run_keep(args: argparse.Namespace, context: Context) -> int:
+    request = Request(
+        home=context.need_home(),
+        memory_root=context.need_memory_root(),
+        sources=context.sources,
+        settings=context.settings,
+    )
+
+    async def plan() -> Plan:
+        operations = Operations(context.adapters)
+        audit = await operations.audit.load(request, cancel=CancelToken(), listen=ignore)
+        return await operations.audit.plan_keeping(request, audit)
 
     return _print_plan(args, context, asyncio.run(plan()))
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,20 +15,26 @@ from ltmem_gui.cli.audit import add_audit
 from ltmem_gui.cli.context import Context, Subparsers
 from ltmem_gui.domain import citations
 from ltmem_gui.domain.anchors import EvidenceSnapshot, line_count
+from ltmem_gui.domain.audit_evidence import KeptEvidence
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.citation_check import (
     CheckedCitation,
+    CitationKey,
     Sessions,
     Snapshots,
     check_citations,
+    citation_key,
     count_by_status,
     take_snapshots,
 )
+from ltmem_gui.domain.citations import ROLLOUT_PREFIX
 from ltmem_gui.domain.errors import ExitCode, InputError
 from ltmem_gui.domain.events import ignore
+from ltmem_gui.domain.evidence import lines_of
 from ltmem_gui.domain.findings import Finding, Severity
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.rollouts import RolloutRef
+from ltmem_gui.pipeline.audit_drift import baseline_snapshots
 from ltmem_gui.pipeline.ports import WorkspaceSnapshot
 
 _ALL = 1_000_000
@@ -78,7 +86,12 @@ def _run_parse(args: argparse.Namespace, context: Context) -> int:
 def _run_check(args: argparse.Namespace, context: Context) -> int:
     folder = _folder(context)
     files = {path: file.data for path, file in folder.files.items()}
-    checked = check_citations(files, sessions=_sessions(context), snapshots=_earlier(args.against))
+    earlier = _earlier(args.against)
+    kept = _kept(context, folder) if args.against is None else {}
+    known = earlier if args.against is not None else asyncio.run(_at_baseline(context, folder))
+    sessions = _sessions(context, {key[1].removeprefix(ROLLOUT_PREFIX) for key in kept})
+    taken = {key: record.taken for key, record in kept.items()}
+    checked = check_citations(files, sessions=sessions, snapshots=known, kept=taken)
     bad = [item for item in checked if not item.location.status.resolves]
     counts = count_by_status(checked)
     if args.json:
@@ -86,11 +99,11 @@ def _run_check(args: argparse.Namespace, context: Context) -> int:
             "total": len(checked),
             "resolved": len(checked) - len(bad),
             "counts": counts,
-            "citations": [_checked_json(item) for item in checked],
+            "citations": [_checked_json(item) | _against(item, kept) for item in checked],
         }
         if args.snapshots:
-            taken = take_snapshots(files, checked, folder.baseline)
-            document["snapshots"] = [asdict(item) for item in taken.values()]
+            now = take_snapshots(files, checked, folder.baseline)
+            document["snapshots"] = [asdict(item) for item in now.values()]
         context.print_json(document)
     else:
         for item in bad:
@@ -149,17 +162,42 @@ def _problems(folder: WorkspaceSnapshot) -> list[Finding]:
     ]
 
 
-def _sessions(context: Context) -> Sessions:
-    """Count the lines of the sessions below the folders that were named; none named, none opened."""
+def _sessions(context: Context, kept: Collection[str]) -> Sessions:
+    """Count the lines of the sessions below the folders that were named; none named, none opened.
+
+    Of the `kept` ones it is known what their cited lines said: those are read whole.
+    """
     if not context.sources:
         return Sessions({})
     found = context.adapters.rollouts.discover(context.sources, limit=_ALL, cancel=CancelToken(), listen=ignore)
     lines: dict[str, int | None] = {}
+    texts: dict[str, Mapping[int, str]] = {}
     for ref in found.refs:
         thread, count = _session_lines(context, ref)
         if thread:
             lines[thread] = count
-    return Sessions(lines, complete=not found.skipped)
+        if thread in kept:
+            with suppress(InputError):  # its lines were counted; what they say stays unknown
+                texts[thread] = lines_of(context.adapters.rollouts.load(ref).items)
+    return Sessions(lines, complete=not found.skipped, texts=texts)
+
+
+def _kept(context: Context, folder: WorkspaceSnapshot) -> dict[CitationKey, KeptEvidence]:
+    """Return what the data folder keeps of the citations; nothing without one. Only reads."""
+    if context.home is None:
+        return {}
+    with context.adapters.stores.reading(context.home) as store:
+        for notice in store.notices:
+            context.warn(notice)
+        return {record.key: record for record in store.evidence(folder.root)}
+
+
+async def _at_baseline(context: Context, folder: WorkspaceSnapshot) -> Snapshots:
+    try:
+        return await baseline_snapshots(context.adapters, folder)
+    except InputError as error:
+        context.warn(f"what the citations said at the baseline cannot be told: {error.what}")
+        return {}
 
 
 def _session_lines(context: Context, ref: RolloutRef) -> tuple[str, int | None]:
@@ -191,7 +229,7 @@ def _earlier(path: Path | None) -> Snapshots:
         raise InputError("holds no snapshots of citations", remedy, str(path)) from error
 
 
-def _checked_json(item: CheckedCitation) -> Mapping[str, Any]:
+def _checked_json(item: CheckedCitation) -> dict[str, Any]:
     entry, location = item.entry, item.location
     return {
         "file": item.file,
@@ -208,3 +246,12 @@ def _checked_json(item: CheckedCitation) -> Mapping[str, Any]:
         "likeness": location.likeness,
         "candidates": [list(place) for place in location.candidates],
     }
+
+
+def _against(item: CheckedCitation, kept: Mapping[CitationKey, KeptEvidence]) -> dict[str, Any]:
+    """Say what the place was compared with, and since when that is known (Unix seconds)."""
+    record = kept.get(citation_key(item.file, item.entry)) if item.entry else None
+    if record is not None:
+        return {"against": record.origin, "known_since": record.at, "commit": record.taken.baseline}
+    word = "snapshot" if item.taken is not None else None
+    return {"against": word, "known_since": None, "commit": item.taken.baseline if item.taken else None}

@@ -11,7 +11,7 @@ import math
 import posixpath
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -28,6 +28,7 @@ SHORT_QUOTE = 12
 
 MAX_CANDIDATES = 20
 _FUZZY_LIMIT = 2_000_000
+_EMPTY = content_hash(b"")
 _DRIVE = re.compile(r"[A-Za-z]:")
 
 
@@ -57,6 +58,7 @@ class EvidenceSnapshot:
     """What was cited, as it was: `quote` without its last line end, `sha256` of it in UTF-8, and its surroundings.
 
     `copies` is how often the file held the quote: one of several that is left later need not be the one that was cited.
+    Where the text itself may not be kept, `quote` and the surroundings are empty and the hash alone speaks.
     """
 
     path: str
@@ -68,6 +70,15 @@ class EvidenceSnapshot:
     after: str = ""
     baseline: str | None = None
     copies: int = 1
+
+    @property
+    def is_hash_only(self) -> bool:
+        """Tell whether the quote is known by its hash alone."""
+        return not self.quote and self.sha256 != _EMPTY
+
+    def is_of(self, quote: str) -> bool:
+        """Tell whether a text is the quote, to the byte."""
+        return quote_hash(quote) == self.sha256 if self.is_hash_only else quote == self.quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +155,7 @@ def snapshot(path: str, start: int, end: int, text: CitedText, baseline: str | N
         raise ValueError(f"{path} has {len(text.lines)} lines; {start}-{end} is not among them")
     quote = text.quote(start, end)
     before, after = text.context(start, end)
-    hashed = content_hash(quote.encode("utf-8", "surrogateescape"))
+    hashed = quote_hash(quote)
     copies = len(_runs(quote.split("\n"), text))
     return EvidenceSnapshot(path, start, end, quote, hashed, before, after, baseline, copies)
 
@@ -164,15 +175,42 @@ def locate(entry: CitationEntry, text: CitedText | None, taken: EvidenceSnapshot
     inside = start >= 1 and end <= len(text.lines)
     if taken is None or (taken.start, taken.end) != (start, end):
         return Location(LocationStatus.EXACT if inside else LocationStatus.OUT_OF_RANGE, start, end)
-    if inside and text.quote(start, end) == taken.quote:
+    if inside and taken.is_of(text.quote(start, end)):
         return Location(LocationStatus.EXACT, start, end, 1.0)
     return _elsewhere(taken, text, inside)
 
 
+def quote_hash(quote: str) -> str:
+    """Return the hash that a quote is known by: of its bytes in the file; half characters of a session as they are."""
+    try:
+        return content_hash(quote.encode("utf-8", "surrogateescape"))
+    except UnicodeEncodeError:
+        return content_hash(quote.encode("utf-8", "surrogatepass"))
+
+
+def session_quote(lines: Mapping[int, str], start: int, end: int) -> str:
+    """Return what a session says from `start` to `end`; `lines` maps its lines to what is said there."""
+    places = range(start, end + 1) if end - start < len(lines) else sorted(lines)
+    return "\n".join(lines[place] for place in places if place in lines and start <= place <= end)
+
+
+def locate_in_session(entry: CitationEntry, lines: Mapping[int, str], taken: EvidenceSnapshot) -> Location:
+    """Say where the cited lines of a session are: in place, at one other place, or not known."""
+    start, size = entry.start, entry.end - entry.start
+    if taken.is_of(session_quote(lines, start, entry.end)):
+        return Location(LocationStatus.EXACT, start, entry.end, 1.0)
+    found = [place for place in lines if taken.is_of(session_quote(lines, place, place + size))]
+    if not found:
+        return Location(LocationStatus.MISSING_TEXT, start, entry.end)
+    if len(found) == 1:
+        return Location(LocationStatus.MOVED, found[0], found[0] + size, 1.0, detail=f" {found[0] - start:+d}")
+    places = tuple((place, place + size) for place in sorted(found)[:MAX_CANDIDATES])
+    return Location(LocationStatus.AMBIGUOUS, start, entry.end, 1.0, places, f" ({len(found)} places)")
+
+
 def _elsewhere(taken: EvidenceSnapshot, text: CitedText, inside: bool) -> Location:
-    wanted = taken.quote.split("\n")
-    size = len(wanted)
-    found = _runs(wanted, text)
+    size = taken.end - taken.start + 1
+    found = _hashed_runs(taken, text, size) if taken.is_hash_only else _runs(taken.quote.split("\n"), text)
     chosen = _by_context(found, size, taken, text)
     if chosen is not None:
         start = chosen + 1
@@ -189,9 +227,14 @@ def _runs(wanted: list[str], text: CitedText) -> list[int]:
     return [at for at in text.places.get(wanted[0], ()) if text.lines[at : at + len(wanted)] == wanted]
 
 
+def _hashed_runs(taken: EvidenceSnapshot, text: CitedText, size: int) -> list[int]:
+    starts = range(len(text.lines) - size + 1)
+    return [at for at in starts if taken.is_of(text.quote(at + 1, at + size))]
+
+
 def _by_context(found: Sequence[int], size: int, taken: EvidenceSnapshot, text: CitedText) -> int | None:
     """Return the one place that the surroundings speak for, None where they speak for none or several."""
-    if len(found) == taken.copies == 1 and len(taken.quote.strip()) >= SHORT_QUOTE:
+    if len(found) == taken.copies == 1 and len(text.quote(found[0] + 1, found[0] + size).strip()) >= SHORT_QUOTE:
         return found[0]
     scores: list[tuple[int, int]] = []
     for at in found:

@@ -19,7 +19,15 @@ from ltmem_gui.domain.audit import AuditItem, Claim
 from ltmem_gui.domain.audit_smells import smells_of
 from ltmem_gui.domain.audit_support import RareWords
 from ltmem_gui.domain.canonical import digest
-from ltmem_gui.domain.citation_check import CheckedCitation, Sessions, Snapshots, check_citations, citing_files
+from ltmem_gui.domain.citation_check import (
+    CheckedCitation,
+    CitationKey,
+    KeptSnapshots,
+    Sessions,
+    Snapshots,
+    check_citations,
+    citing_files,
+)
 from ltmem_gui.domain.citations import CitationEntry
 from ltmem_gui.domain.memory_document import Bullet, Group, Section, read_document, split_reference
 
@@ -42,7 +50,8 @@ class AuditSources:
     """What an audit is made from.
 
     `files` is the memory folder; `sessions` maps thread ids to those that could be read; `known` are all that are known
-    to exist, `complete` when these are all; `new_lines` are (file, line) that came with the last apply.
+    to exist, `complete` when these are all; `new_lines` are (file, line) that came with the last apply. `kept` is what
+    each citation said when it was cited, `snapshots` what its place said at the baseline.
     """
 
     files: Mapping[str, bytes]
@@ -51,6 +60,7 @@ class AuditSources:
     complete: bool = False
     snapshots: Snapshots = field(default_factory=dict[tuple[str, int, int], EvidenceSnapshot])
     new_lines: frozenset[tuple[str, int]] = frozenset()
+    kept: KeptSnapshots = field(default_factory=dict[CitationKey, EvidenceSnapshot])
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +95,9 @@ def collect(sources: AuditSources) -> AuditSet:
     """Pair claims with citations, look up the evidence, and add hints."""
     lines = {thread: text.count for thread, text in sources.sessions.items()}
     lines |= {thread: None for thread in sources.known if thread not in lines}
-    checked = check_citations(sources.files, sessions=Sessions(lines, sources.complete), snapshots=sources.snapshots)
+    texts = {thread: text.lines for thread, text in sources.sessions.items()}
+    sessions = Sessions(lines, sources.complete, texts)
+    checked = check_citations(sources.files, sessions=sessions, snapshots=sources.snapshots, kept=sources.kept)
     reader = _Reader(sources, checked)
     items: list[AuditItem] = []
     claims: list[Claim] = []
@@ -202,7 +214,7 @@ class _Evidence:
 
     def _in_session(self, thread: str, location: Location) -> _Found:
         session = self._sources.sessions.get(thread)
-        if session is None or location.status is not LocationStatus.EXACT:
+        if session is None or location.status not in (LocationStatus.EXACT, LocationStatus.MOVED):
             return _Found(threads=(thread,), at=session.updated_at if session else None)
         places = self._places[thread]
         first, last = bisect_left(places, location.start), bisect_right(places, location.end)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ltmem_gui.domain import citations
 from ltmem_gui.domain.anchors import (
@@ -14,6 +14,7 @@ from ltmem_gui.domain.anchors import (
     LocationStatus,
     inside_root,
     locate,
+    locate_in_session,
     snapshot,
 )
 from ltmem_gui.domain.citations import CitationEntry
@@ -22,28 +23,45 @@ from ltmem_gui.domain.memory_files import threads_of
 _INPUTS = ("rollout_summaries/", "extensions/")
 
 Snapshots = Mapping[tuple[str, int, int], EvidenceSnapshot]
+"""Place → what was cited there, of whatever citation."""
+
+CitationKey = tuple[str, str, int, int, str]
+"""One citation: the citing file, the cited path, first and last line, the note."""
+
+KeptSnapshots = Mapping[CitationKey, EvidenceSnapshot]
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedCitation:
-    """One citation line: where it stands, what it says (None for a bad line), and where its lines are."""
+    """One citation line: where it stands, what it says (None for a bad line), and where its lines are.
+
+    `taken` is what it was compared with, None where nothing is known of what it said.
+    """
 
     file: str
     line: int
     text: str
     entry: CitationEntry | None
     location: Location
+    taken: EvidenceSnapshot | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Sessions:
     """What is known of sessions: thread id → number of lines of its file, None where that cannot be said.
 
-    `complete` tells that every folder of sessions was named, so that an unknown thread is a missing one.
+    `complete` tells that every folder of sessions was named, so that an unknown thread is a missing one; `texts` holds
+    what is said by line, of the sessions that were read.
     """
 
     lines: Mapping[str, int | None]
     complete: bool = False
+    texts: Mapping[str, Mapping[int, str]] = field(default_factory=dict[str, Mapping[int, str]])
+
+
+def citation_key(file: str, entry: CitationEntry) -> CitationKey:
+    """Return what names a citation across changes of its file."""
+    return file, entry.path, entry.start, entry.end, entry.note
 
 
 def citing_files(paths: Iterable[str]) -> list[str]:
@@ -52,10 +70,17 @@ def citing_files(paths: Iterable[str]) -> list[str]:
 
 
 def check_citations(
-    files: Mapping[str, bytes], *, sessions: Sessions, snapshots: Snapshots | None = None
+    files: Mapping[str, bytes],
+    *,
+    sessions: Sessions,
+    snapshots: Snapshots | None = None,
+    kept: KeptSnapshots | None = None,
 ) -> tuple[CheckedCitation, ...]:
-    """Answer for every citation of the folder, by file and line."""
-    checker = _Checker(files, sessions, snapshots or {})
+    """Answer for every citation of the folder, by file and line.
+
+    What was `kept` of a citation itself counts before what `snapshots` say of its place.
+    """
+    checker = _Checker(files, sessions, snapshots or {}, kept or {})
     return tuple(item for path in citing_files(files) for item in checker.check(path))
 
 
@@ -82,9 +107,12 @@ def take_snapshots(files: Mapping[str, bytes], checked: Iterable[CheckedCitation
 
 
 class _Checker:
-    def __init__(self, files: Mapping[str, bytes], sessions: Sessions, snapshots: Snapshots) -> None:
+    def __init__(
+        self, files: Mapping[str, bytes], sessions: Sessions, snapshots: Snapshots, kept: KeptSnapshots
+    ) -> None:
         self._files = files
         self._snapshots = snapshots
+        self._kept = kept
         self._texts: dict[str, CitedText | None] = {}
         self._sessions = sessions
         self._summaries = threads_of(files)
@@ -93,21 +121,25 @@ class _Checker:
         text = self._files[path].decode("utf-8", "surrogateescape")
         parsed = citations.parse(text)
         found = [
-            CheckedCitation(path, entry.line, citations.format_entry(entry), entry, self._locate(entry))
+            CheckedCitation(path, entry.line, citations.format_entry(entry), entry, self._locate(entry, taken), taken)
             for entry in parsed.entries
+            for taken in (self._taken(path, entry),)
         ]
         for bad in parsed.rejected:
             location = Location(LocationStatus.MALFORMED, 0, 0, detail=f": {bad.reason}")
             found.append(CheckedCitation(path, bad.line, bad.text, None, location))
         yield from sorted(found, key=lambda item: item.line)
 
-    def _locate(self, entry: CitationEntry) -> Location:
+    def _taken(self, file: str, entry: CitationEntry) -> EvidenceSnapshot | None:
+        kept = self._kept.get(citation_key(file, entry)) if self._kept else None
+        return kept or self._snapshots.get((entry.path, entry.start, entry.end))
+
+    def _locate(self, entry: CitationEntry, taken: EvidenceSnapshot | None) -> Location:
         if entry.thread_id is not None:
-            return self._in_session(entry, entry.thread_id)
+            return self._in_session(entry, entry.thread_id, taken)
         path = inside_root(entry.path)
         if path is None and entry.path:
             return Location(LocationStatus.OUTSIDE_ROOT, entry.start, entry.end)
-        taken = self._snapshots.get((entry.path, entry.start, entry.end))
         return locate(entry, self._text(path or ""), taken)
 
     def _text(self, path: str) -> CitedText | None:
@@ -115,12 +147,14 @@ class _Checker:
             self._texts[path] = CitedText(self._files[path]) if path in self._files else None
         return self._texts[path]
 
-    def _in_session(self, entry: CitationEntry, thread: str) -> Location:
+    def _in_session(self, entry: CitationEntry, thread: str, taken: EvidenceSnapshot | None) -> Location:
         start, end = entry.start, entry.end
         if entry.status == "reversed":
             return Location(LocationStatus.REVERSED, start, end)
         if entry.status != "ok":
             return Location(LocationStatus.OUT_OF_RANGE, start, end)
+        if taken is not None and thread in self._sessions.texts:
+            return locate_in_session(entry, self._sessions.texts[thread], taken)
         lines = self._sessions.lines.get(thread)
         if lines is not None:
             return Location(LocationStatus.EXACT if end <= lines else LocationStatus.OUT_OF_RANGE, start, end)

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from ltmem_gui.domain.audit import Verdicts
+from ltmem_gui.domain.audit_evidence import KeptEvidence
 from ltmem_gui.domain.audit_items import AuditSet, AuditSources, SessionText, collect, with_secrets
 from ltmem_gui.domain.audit_usage import Usage, Use, standing_words, usage_by_session, uses_in
 from ltmem_gui.domain.cancel import CancelToken
@@ -34,7 +35,8 @@ class Audit:
     """What can be judged and what was said so far.
 
     `uses` are the citations in agents' answers, of the sessions that were read for it; `kept` says of each stored
-    memory, by thread id, why it is kept or stale. `notes` say what could not be told and why.
+    memory, by thread id, why it is kept or stale. `notes` say what could not be told and why. `evidence` is what is
+    kept of the citations, `texts` what the sessions that were read say.
     """
 
     found: AuditSet
@@ -44,6 +46,8 @@ class Audit:
     uses: tuple[Use, ...] = ()
     kept: Mapping[str, str] = field(default_factory=dict[str, str])
     notes: tuple[str, ...] = ()
+    evidence: tuple[KeptEvidence, ...] = ()
+    texts: Mapping[str, SessionText] = field(default_factory=dict[str, SessionText])
 
     @property
     def verdicts(self) -> Verdicts:
@@ -99,14 +103,26 @@ async def load_audit(
     async with open_store(adapters, request.home, writing=False) as call:
         records = await call(call.store.verdicts)
         outputs = await call(call.store.outputs)
+        evidence = await call(call.store.evidence, snapshot.root)
     new_lines = await _new_lines(adapters, request, snapshot, read.notes)
-    sources = AuditSources(files, read.texts, frozenset(read.known), complete, snapshots, new_lines)
+    kept_texts = {record.key: record.taken for record in evidence}
+    sources = AuditSources(files, read.texts, frozenset(read.known), complete, snapshots, new_lines, kept_texts)
     found = await adapters.offload.cpu(collect, sources)
     keys = await adapters.offload.cpu(partial(keys_with_secrets, adapters.layer_redactor()), found)
     if keys:
         found = with_secrets(found, keys, read.known)
     kept = _kept(outputs, usage_by_session(read.uses), request, adapters.clock())
-    return Audit(found, records, snapshot, frozenset(read.known), tuple(read.uses), kept, tuple(read.notes))
+    return Audit(
+        found,
+        records,
+        snapshot,
+        frozenset(read.known),
+        tuple(read.uses),
+        kept,
+        tuple(read.notes),
+        evidence,
+        dict(read.texts),
+    )
 
 
 def keys_with_secrets(redactor: Redactor, found: AuditSet) -> frozenset[str]:

@@ -36,9 +36,14 @@ class AuditOperations:
         """Read the folder, the cited sessions and the verdicts; writes nothing."""
         return await load_audit(self._adapters, request, cancel=cancel, listen=listen, refs=refs, with_usage=with_usage)
 
-    async def plan_sitting(self, request: Request, rater: str, frame: str) -> Plan:
-        """Plan a sitting: one confirmation for all its verdicts."""
-        return await audit_sitting.plan_sitting(self._adapters, request, rater, frame)
+    async def plan_sitting(self, request: Request, rater: str, frame: str, audit: Audit | None = None) -> Plan:
+        """Plan a sitting: one confirmation for all its verdicts, and for keeping what `audit` saw first."""
+        return await audit_sitting.plan_sitting(self._adapters, request, rater, frame, audit)
+
+    async def plan_keeping(self, request: Request, audit: Audit) -> Plan:
+        """Plan to keep what cited places say now."""
+        self._adapters.use_home(request.home)
+        return await audit_sitting.plan_keeping(self._adapters, request, audit)
 
     async def open_sitting(self, grant: ApplyGrant) -> Sitting:
         """Begin a confirmed sitting."""

@@ -12,12 +12,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ltmem_gui.domain.audit_evidence import cited_entries
 from ltmem_gui.domain.consent import ApplyGrant, Receipt
-from ltmem_gui.domain.effects import CreateDataFolder, Effect, StoreVerdicts, VerdictMark
+from ltmem_gui.domain.effects import CreateDataFolder, Effect, KeepEvidence, StoreVerdicts, VerdictMark
 from ltmem_gui.domain.errors import AlreadyApplied, GrantMissing, StalePlan, UsageError
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.domain.verdicts import VerdictRecord
+from ltmem_gui.pipeline.audit import Audit
+from ltmem_gui.pipeline.evidence_keeping import mark_of, record_of, unkept
 from ltmem_gui.pipeline.ports import Adapters
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.pipeline.sessions import open_store
@@ -26,12 +29,36 @@ AUDIT = "audit"
 MAX_NAME = 200
 
 
-async def plan_sitting(adapters: Adapters, request: Request, rater: str, frame: str) -> Plan:
-    """Plan a sitting of one rater over one frame. Raises `UsageError` for a name that is blank, long or hides text."""
+async def plan_sitting(
+    adapters: Adapters, request: Request, rater: str, frame: str, audit: Audit | None = None
+) -> Plan:
+    """Plan a sitting of one rater over one frame; what citations without a record say in `audit` is kept with it.
+
+    Raises `UsageError` for a name that is blank, long or hides text.
+    """
     for what, name in (("rater", rater), ("frame", frame)):
         if not name.strip() or one_line(name, MAX_NAME) != name:
             raise UsageError(f"{name!r} is no name of a {what}", "give one line of at most 200 visible characters")
-    return await _plan(adapters, request, (StoreVerdicts(rater=rater, frame=frame),), ())
+    seen = await _first_sight(adapters, audit) if audit is not None else ()
+    return await _plan(adapters, request, (StoreVerdicts(rater=rater, frame=frame), *seen), ())
+
+
+async def plan_keeping(adapters: Adapters, request: Request, audit: Audit) -> Plan:
+    """Plan to keep what citations without a record say now; `EMPTY` when each has one."""
+    effects = await _first_sight(adapters, audit)
+    note = f"{len(audit.evidence)} of {len(cited_entries(_files(audit)))} citations have a record already"
+    return await _plan(adapters, request, effects, (note,))
+
+
+async def _first_sight(adapters: Adapters, audit: Audit) -> tuple[Effect, ...]:
+    texts = {thread: text.lines for thread, text in audit.texts.items()}
+    seen = await unkept(adapters, audit.snapshot, audit.evidence, texts)
+    marks = tuple(mark_of(record) for record in seen)
+    return (KeepEvidence(root=audit.snapshot.root, count=len(marks), records=marks),) if marks else ()
+
+
+def _files(audit: Audit) -> dict[str, bytes]:
+    return {path: file.data for path, file in audit.snapshot.files.items()}
 
 
 async def plan_import(adapters: Adapters, request: Request, records: Sequence[VerdictRecord]) -> Plan:
@@ -61,6 +88,7 @@ class Sitting:
         self._home = Path(grant.plan.home)
         self._allowed = {(e.rater, e.frame) for e in grant.plan.effects_of(StoreVerdicts) if not e.records}
         self._count = 0
+        self._kept = 0
         self._closed = False
         self._busy = asyncio.Lock()
 
@@ -91,6 +119,15 @@ class Sitting:
         async with self._busy, open_store(self._adapters, self._home, writing=True) as call:
             return await call(call.store.record_receipt, self._receipt())
 
+    async def keep_evidence(self) -> None:
+        """Keep what the plan lists of cited places; a record that came in between stays as it is."""
+        effects = self._grant.plan.effects_of(KeepEvidence)
+        if effects:
+            async with open_store(self._adapters, self._home, writing=True) as call:
+                for effect in effects:
+                    records = [record_of(mark) for mark in effect.records]
+                    self._kept += await call(call.store.keep_evidence, effect.root, records)
+
     async def append_planned(self) -> None:
         """Append the records that are part of the plan, in one transaction."""
         planned = [_record(e, mark) for e in self._grant.plan.effects_of(StoreVerdicts) for mark in e.records]
@@ -109,7 +146,7 @@ class Sitting:
             surface=approval.surface,
             started_at=self._started,
             finished_at=self._adapters.clock(),
-            counts={"verdicts": self._count},
+            counts={"verdicts": self._count} | ({"evidence": self._kept} if self._kept else {}),
         )
 
 
@@ -122,7 +159,7 @@ async def open_sitting(adapters: Adapters, grant: ApplyGrant) -> Sitting:
     if (
         plan.operation != AUDIT
         or plan.changes
-        or {e.type for e in plan.effects} - {"StoreVerdicts", "CreateDataFolder"}
+        or {e.type for e in plan.effects} - {"StoreVerdicts", "KeepEvidence", "CreateDataFolder"}
     ):
         raise GrantMissing("the grant is not for a sitting")
     grant.consume()
@@ -135,7 +172,9 @@ async def open_sitting(adapters: Adapters, grant: ApplyGrant) -> Sitting:
         if await call(call.store.receipt_of, plan.digest) is not None:
             raise AlreadyApplied("this plan was carried out already", "make a new plan", plan.home)
         await call(call.store.record_approval, grant.approval)
-    return Sitting(adapters, grant, adapters.clock())
+    sitting = Sitting(adapters, grant, adapters.clock())
+    await sitting.keep_evidence()
+    return sitting
 
 
 async def run_import(adapters: Adapters, grant: ApplyGrant) -> Receipt:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+from ltmem_gui.domain.audit_evidence import cited_entries
+from ltmem_gui.domain.citation_check import citing_files
+from ltmem_gui.domain.citations import NOTE_MARK, CitationEntry, parse_entry
 from ltmem_gui.domain.diffing.files import file_change
-from ltmem_gui.domain.effects import DeleteFile, Effect, EnsureLayout, ResetBaseline, WriteFile
+from ltmem_gui.domain.effects import DeleteFile, Effect, EnsureLayout, KeepEvidence, ResetBaseline, WriteFile
 from ltmem_gui.domain.naming import RAW_MEMORIES_FILENAME, ROLLOUT_SUMMARIES_SUBDIR, WORKSPACE_DIFF_FILENAME
 from ltmem_gui.domain.plan import FileChange
 from ltmem_gui.pipeline.ports import WorkspaceSnapshot
@@ -53,7 +56,19 @@ def folder_effects(snapshot: WorkspaceSnapshot, changes: tuple[FileChange, ...])
         effects.append(DeleteFile(path=WORKSPACE_DIFF_FILENAME, reason="left over by an earlier run"))
     repairs = "" if snapshot.baseline else "creates the baseline"
     effects.append(ResetBaseline(path=snapshot.root, previous=snapshot.baseline, repairs=repairs))
+    count = _citations(snapshot, changes)
+    if count:
+        effects.append(KeepEvidence(root=snapshot.root, count=count))
     return tuple(effects)
+
+
+def _citations(snapshot: WorkspaceSnapshot, changes: tuple[FileChange, ...]) -> int:
+    """Return how many citations of files there can be after the changes: those that are there, and those that come."""
+    there = cited_entries({path: file.data for path, file in snapshot.files.items()}).values()
+    citing = set(citing_files(change.path for change in changes))
+    lines = (line for change in changes if change.path in citing for hunk in change.hunks for line in hunk.new)
+    come = (parse_entry(line) for line in lines if NOTE_MARK in line)
+    return sum(isinstance(entry, CitationEntry) and entry.thread_id is None for entry in (*there, *come))
 
 
 def _effect(change: FileChange) -> Effect:

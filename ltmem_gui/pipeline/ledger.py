@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ltmem_gui.domain.audit_evidence import EvidenceChange
 from ltmem_gui.domain.consent import ApplyGrant, Receipt, Selection
 from ltmem_gui.domain.effects import PruneOutputs, StoreOutputs
 from ltmem_gui.domain.errors import AlreadyApplied, LockBusy
@@ -14,6 +15,8 @@ from ltmem_gui.domain.naming import utc
 from ltmem_gui.domain.plan import Plan, SelectedRow
 from ltmem_gui.domain.refusals import RefusedHunk
 from ltmem_gui.pipeline.beside_codex import require_no_other
+from ltmem_gui.pipeline.evidence_keeping import write_evidence
+from ltmem_gui.pipeline.failure_words import checked_words
 from ltmem_gui.pipeline.ports import Adapters, Store
 
 
@@ -23,12 +26,22 @@ class StoreLedger:
     Threads: any. The heartbeat calls from a thread of its own, so each call opens the store, uses it and closes it.
     """
 
-    def __init__(self, adapters: Adapters, home: Path, grant: ApplyGrant | None = None) -> None:
-        """Record the approval of `grant` with the claim; without one (recovery) it was recorded already."""
+    def __init__(
+        self,
+        adapters: Adapters,
+        home: Path,
+        grant: ApplyGrant | None = None,
+        evidence: EvidenceChange | None = None,
+    ) -> None:
+        """Record the approval of `grant` with the claim; without one (recovery) it was recorded already.
+
+        `evidence` is what becomes of the records of cited places.
+        """
         self._adapters = adapters
         self._home = home
         self._approval = grant.approval if grant else None
         self._selection = grant.selection if grant else None
+        self._evidence = evidence
 
     def recorded(self, plan_digest: str) -> Receipt | None:
         """Return the receipt of a plan that was carried out."""
@@ -70,6 +83,7 @@ class StoreLedger:
         with self._adapters.stores.writing(self._home) as store:
             # Each of these may be repeated: after a crash the recovery comes here again.
             now = self._adapters.clock()
+            write_evidence(store, plan, self._evidence, receipt.baseline_commit)
             change_rows(store, plan, now)
             if self._selection is not None:
                 store.refuse_hunks(refused_hunks(plan, self._selection, now))
@@ -79,7 +93,8 @@ class StoreLedger:
             )
 
     def fail(self, claim: Claim, reason: str) -> None:
-        """End the lease as a failure."""
+        """End the lease as a failure; whatever the reason quotes is checked for secrets before it is stored."""
+        reason = checked_words(self._adapters.layer_redactor().redact, reason)
         with self._adapters.stores.writing(self._home) as store:
             store.fail_global(claim, reason=reason, now=self._adapters.clock())
 

@@ -37,6 +37,7 @@ from ltmem_gui.pipeline.evidence_keeping import evidence_of_apply
 from ltmem_gui.pipeline.ledger import StoreLedger
 from ltmem_gui.pipeline.outside import OutsideActs
 from ltmem_gui.pipeline.ports import Adapters, WorkspaceSnapshot
+from ltmem_gui.pipeline.provider_choice import ProviderChoice
 from ltmem_gui.pipeline.requests import Request, ScanReport
 from ltmem_gui.pipeline.row_plans import InboxWish
 from ltmem_gui.pipeline.sessions import open_store
@@ -62,6 +63,11 @@ class Operations:
     def outside(self) -> OutsideActs:
         """Return what can be done outside the named folders, each with a yes of its own."""
         return OutsideActs(self._adapters)
+
+    @property
+    def providers(self) -> ProviderChoice:
+        """Return what can be asked of providers before one is chosen: options, models, a connection test, keys."""
+        return ProviderChoice(self._adapters)
 
     async def scan(self, request: Request, *, cancel: CancelToken, listen: Listener) -> ScanReport:
         """Find and judge the sessions below the named folders; reads only."""

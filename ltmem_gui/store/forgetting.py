@@ -24,11 +24,12 @@ _CLEARED = (
     "usage_ledger",
     "refused_hunks",
     "verdicts",
+    "evidence",
 )
 _RUNNING = (
     f"kind = '{GLOBAL_KIND}' AND EXISTS (SELECT 1 FROM jobs g WHERE g.kind = '{GLOBAL_KIND}' AND g.status = 'running')"
 )
-_WITH_THREADS = (("refused_hunks", "key"), ("verdicts", "id"))
+_WITH_THREADS = (("refused_hunks", "key"), ("verdicts", "id"), ("evidence", "id"))
 
 
 class Forgetting(StorePart):

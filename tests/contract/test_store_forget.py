@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from ltmem_gui.domain.anchors import EvidenceSnapshot
+from ltmem_gui.domain.audit_evidence import KeptEvidence
 from ltmem_gui.domain.extraction import Candidate
 from ltmem_gui.domain.jobs import GLOBAL_KEY, GLOBAL_KIND, JobStatus
 from ltmem_gui.domain.plan import SelectedRow
@@ -40,6 +42,8 @@ def fill(store: SqliteStore) -> None:
     store.take_inbox(store.inbox(NOW)[0].id, now=NOW)
     store.refuse_hunks([RefusedHunk("MEMORY.md", (), (f"{CANARY}\n",), NOW, CANARY, ("t1", "other-1"))])
     store.add_verdicts([VerdictRecord(NOW, "me", "f", "i", "supports", CANARY, "", ("t1",))])
+    quote = EvidenceSnapshot("a.md", 1, 1, CANARY, "0", CANARY, CANARY)
+    store.keep_evidence("/m", [KeptEvidence("MEMORY.md", "n", quote, NOW, thread_ids=("t1",))])
     store.credit_usage([{"thread_id": "t1", "record": "1", "cited_id": "other-1"}], now=NOW)
     store.exclude("t1", reason=CANARY, now=NOW)
 
@@ -64,6 +68,7 @@ def test_the_canary_is_in_no_byte_afterwards_not_even_while_the_store_is_open(ho
             "usage_ledger": 1,
             "refused_hunks": 1,
             "verdicts": 1,
+            "evidence": 1,
         }
         assert len(store.outputs()) == 30
         assert store.excluded() == {"t1": "forgotten"}
@@ -136,6 +141,7 @@ def test_10_clearing_leaves_no_outputs_and_no_jobs_but_exclusions_and_the_log(ho
         assert store.inbox(NOW) == ()
         assert store.refused_hunks() == ()
         assert store.verdicts() == ()
+        assert store.evidence("/m") == ()
         assert store.watermark() == 0
         assert store.excluded() == {"t1": "mine"}
         assert len(store.receipts()) == 1

@@ -142,6 +142,9 @@ def test_check_counts_and_ends_with_one_when_a_citation_does_not_resolve() -> No
         "now": None,
         "likeness": None,
         "candidates": [],
+        "against": None,
+        "known_since": None,
+        "commit": None,
     }
     code, out = call("cite", "check", folder=Folder({"MEMORY.md": BLOCK.format(good)}))
     assert (code, out) == (0, "1 citations: 1 exact\n")

@@ -227,7 +227,7 @@ class AuditSession(QObject):
             nothing = "raters do not differ in anything" if wish.settle else "no claim is cited"
             self.noticed.emit(Notice("info", f"There is nothing to judge: {nothing}."))
             return
-        plan = await self._operations.audit.plan_sitting(request, wish.rater, frame.name)
+        plan = await self._operations.audit.plan_sitting(request, wish.rater, frame.name, audit)
         selection = Selection(plan_digest=plan.digest)
         if not await powers.confirm(plan, selection):
             return
