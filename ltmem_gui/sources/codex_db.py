@@ -159,7 +159,8 @@ def _thread(row: Record) -> IndexedThread:
             memory_mode=mode if mode in ("enabled", "polluted") else "disabled",
             archived=bool(row.get("archived")),
             cwd=text_of(row.get("cwd")),
-            git_branch=text_of(row.get("git_branch")) or None,
+            # Codex writes the line of an empty branch too; only NULL is none.
+            git_branch=None if row.get("git_branch") is None else text_of(row["git_branch"]),
             title=one_line(title),
         ),
         rollout_path=text_of(row.get("rollout_path")),
