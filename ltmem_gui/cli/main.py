@@ -22,16 +22,20 @@ from ltmem_gui.cli import (
     metrics,
     plans,
     preview,
+    providers,
     queue,
     recover,
     redaction,
+    review,
     rollouts,
 )
 from ltmem_gui.cli.context import Context
 from ltmem_gui.domain.errors import Cancelled, ExitCode, KnownError, UsageError
 from ltmem_gui.domain.hazards import visible
 from ltmem_gui.domain.rollouts import SourceSpec
+from ltmem_gui.domain.secrets import Redaction
 from ltmem_gui.domain.settings import Settings
+from ltmem_gui.pipeline.failure_words import TRACEBACK, checked_by, checked_words
 from ltmem_gui.pipeline.ports import Adapters
 
 AGENTS = ("codex", "claude")
@@ -62,16 +66,18 @@ def main(argv: Sequence[str], surfaces: Surfaces) -> int:
 
 
 def run(argv: Sequence[str], surfaces: Surfaces, stdin: TextIO, out: TextIO, err: TextIO) -> int:
-    """Run one command on the given streams."""
+    """Run one command on the given streams; what it prints of an error has passed the rules of redaction."""
+    redact: Callable[[str], Redaction] = _by_the_rules
     try:
         shared, rest = _global_parser().parse_known_args(argv)
         args = _parser(surfaces).parse_args(rest or ["gui"])
         with closing(surfaces.compose(shared.home)) as adapters:
+            redact = _by_the_settings(adapters)
             context = _context(shared, adapters, stdin, out, err)
             adapters.use_settings(context.settings)
             return int(args.run(args, context))
     except KnownError as error:
-        err.write(f"ltmem-gui: {visible(str(error))}\n")
+        err.write(f"ltmem-gui: {visible(str(checked_by(redact, error)))}\n")
         return int(error.exit_code)
     except (Cancelled, KeyboardInterrupt):
         return INTERRUPTED
@@ -81,8 +87,20 @@ def run(argv: Sequence[str], surfaces: Surfaces, stdin: TextIO, out: TextIO, err
         return int(ExitCode.ERROR)
     except Exception:  # noqa: BLE001 - the outermost frame: a bug is reported in full
         err.write("ltmem-gui: an error in the program, not in your data; please report what follows\n")
-        err.write(traceback.format_exc())
+        err.write(checked_words(redact, traceback.format_exc(), shown=TRACEBACK))
         return int(ExitCode.ERROR)
+
+
+def _by_the_rules(text: str) -> Redaction:
+    # Imported on demand: most calls end without an error, and the rules take a while to load.
+    from ltmem_gui.domain.redaction import redact_text
+
+    return redact_text(text)
+
+
+def _by_the_settings(adapters: Adapters) -> Callable[[str], Redaction]:
+    """Return the redactor of this call, with the person's own patterns once the settings are read."""
+    return lambda text: adapters.layer_redactor().redact(text)
 
 
 def _global_parser() -> argparse.ArgumentParser:
@@ -105,7 +123,21 @@ def _parser(surfaces: Surfaces) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"ltmem-gui {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     gui.register(commands, surfaces.launch_window)
-    for module in (demo, rollouts, preview, plans, queue, citations, redaction, recover, log, metrics, explain):
+    for module in (
+        demo,
+        rollouts,
+        preview,
+        providers,
+        plans,
+        review,
+        queue,
+        citations,
+        redaction,
+        recover,
+        log,
+        metrics,
+        explain,
+    ):
         module.register(commands)
     return parser
 

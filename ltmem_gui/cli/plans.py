@@ -154,7 +154,7 @@ def _print_plan(args: argparse.Namespace, context: Context, plan: Plan) -> int:
 
 
 def _run_show(args: argparse.Namespace, context: Context) -> int:
-    plan = _read_plan(args.plan, context)
+    plan = read_plan(args.plan, context)
     if args.json:
         context.print_json(plan.model_dump(mode="json"))
     else:
@@ -163,7 +163,7 @@ def _run_show(args: argparse.Namespace, context: Context) -> int:
 
 
 def _run_apply(args: argparse.Namespace, context: Context) -> int:
-    plan = _read_plan(args.plan, context)
+    plan = read_plan(args.plan, context)
     if args.digest != plan.digest:
         raise WrongDigest("the digest given is not the plan's", f"look at the plan: ltmem-gui show --plan {args.plan}")
     _require_same_place("--home", context.home, plan.home)
@@ -215,7 +215,8 @@ def _require_same_place(option: str, given: Path | None, planned: str) -> None:
         raise StalePlan(f"{option} {given} is not the folder of the plan ({planned})", "make a plan for this folder")
 
 
-def _read_plan(name: str, context: Context) -> Plan:
+def read_plan(name: str, context: Context) -> Plan:
+    """Return the plan of a file, or of standard input for `-`. Raises `InputError`, `WrongDigest`."""
     if name == "-":
         return load_plan(context.stdin.read(), where="standard input")
     path = Path(name)

@@ -421,22 +421,35 @@ def from_flags(
     rest: Literal["accept", "reject"] | None = None,
     overrides: Mapping[str, str] | None = None,
 ) -> Selection:
-    """Return the selection that command-line flags ask for; each of `accept` and `reject` is `FILE:HUNK`.
+    """Return the selection that command-line flags ask for; see `review_from_flags`."""
+    return review_from_flags(plan, accept=accept, reject=reject, rest=rest, overrides=overrides).unguarded_selection()
+
+
+def review_from_flags(
+    plan: Plan,
+    *,
+    accept: Sequence[str] = (),
+    reject: Sequence[str] = (),
+    rest: Literal["accept", "reject"] | None = None,
+    overrides: Mapping[str, str] | None = None,
+    texts: Mapping[str, str] | None = None,
+) -> Review:
+    """Return the review that command-line flags ask for; each of `accept` and `reject` is `FILE:HUNK`.
 
     HUNK `*` stands for the whole file. Without any flag everything is accepted; with one, `rest` says what becomes of
     the others. Raises `UsageError` for names the plan does not have, contradictions, and a missing `rest`.
     """
+    review = Review(plan, texts or {}, overrides=overrides or {})
     if not accept and not reject and rest is None:
-        return all_accepted(plan, overrides=overrides)
+        return review.decide_rest(Decision.ACCEPT)
     if rest is None:
         raise UsageError("--accept and --reject say nothing of the other hunks", "add --rest accept or --rest reject")
-    review = Review(plan, overrides=overrides or {})
     taken = {key for name in accept for key in _named(review, name)}
     refused = {key for name in reject for key in _named(review, name)}
     if taken & refused:
         raise UsageError(f"{sorted(taken & refused)[0]} is both accepted and rejected", "name it once")
     review = review.decide(sorted(taken), Decision.ACCEPT).decide(sorted(refused), Decision.REJECT)
-    return review.decide_rest(Decision.ACCEPT if rest == "accept" else Decision.REJECT).unguarded_selection()
+    return review.decide_rest(Decision.ACCEPT if rest == "accept" else Decision.REJECT)
 
 
 def _named(review: Review, name: str) -> list[str]:

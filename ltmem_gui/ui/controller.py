@@ -33,6 +33,7 @@ from ltmem_gui.ui.main_window import PANELS, MainWindow
 from ltmem_gui.ui.model_desk import ModelDesk
 from ltmem_gui.ui.models import formats
 from ltmem_gui.ui.models.audit_state import AuditPowers
+from ltmem_gui.ui.models.file_copies import FileCopies
 from ltmem_gui.ui.models.job_rows import JobRow
 from ltmem_gui.ui.models.job_state import StateKind
 from ltmem_gui.ui.models.opening import PlaceOpener
@@ -43,6 +44,7 @@ from ltmem_gui.ui.models.workbench import Folders, Notice, Seen, Workbench
 from ltmem_gui.ui.panels.citations import line_colors
 from ltmem_gui.ui.panels.history import effect_text
 from ltmem_gui.ui.theme import Theme
+from ltmem_gui.ui.widgets.file_dialogs import ask_save_name
 from ltmem_gui.ui.window_layout import WindowLayout
 
 DemoFactory = Callable[[Path], Awaitable[Request]]
@@ -99,6 +101,13 @@ class Controller(QObject):
             approver=parts.approver,
             confirm=self._confirm,
             prepare=parts.prepare,
+            parent=self,
+        )
+        self.copies = FileCopies(
+            parts.operations,
+            choose=lambda title, name: ask_save_name(title, name, window),
+            confirm=lambda act: outside_sheet.ask(act, window),
+            kept=lambda: tuple(f for f in (self.workbench.folders.memory_root, self.workbench.folders.home) if f),
             parent=self,
         )
         self.opener = PlaceOpener(
@@ -161,6 +170,8 @@ class Controller(QObject):
         window.folders.named.connect(self._on_folders_named)
         window.folders.demo_asked.connect(self._on_demo_asked)
         self.opener.noticed.connect(self._on_noticed)
+        self.copies.noticed.connect(self._on_noticed)
+        window.review.copies = self.copies
         window.review.hand_over.opener = self.opener
         window.review.apply_requested.connect(self._on_apply_requested)
         window.review.rebase_requested.connect(self._on_rebase_requested)

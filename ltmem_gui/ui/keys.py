@@ -85,6 +85,7 @@ KEYS: tuple[KeyLine, ...] = (
     KeyLine("diff", ("O",), "Open in your editor…", "review.open_editor"),
     KeyLine("diff", ("Shift+O",), "Show in the file manager…", "review.show_file"),
     KeyLine("diff", ("Ctrl+Shift+N",), "Regenerate with a note…", "review.regenerate"),
+    KeyLine("diff", ("Ctrl+S",), "Export the review…", "review.export"),
     KeyLine("diff", ("Ctrl+Shift+A",), "Open Apply…", "review.apply"),
     KeyLine("citations", ("Return",), "Go to the evidence", "citations.evidence"),
     KeyLine("citations", ("O",), "Open at the line", "citations.open"),

@@ -145,7 +145,7 @@ def test_the_review_is_exported_in_four_forms(room: Room) -> None:
     room.press(K.Key_X)
     clipboard = QGuiApplication.clipboard()
     for kind in ("markdown", "json", "accepted", "rejected"):
-        room.panel.header.export_asked.emit(kind)
+        room.panel.header.copy_asked.emit(kind)
         text = clipboard.text()
         if kind == "json":
             assert [c["decision"] for c in json.loads(text)["changes"]] == ["accept", "reject"]

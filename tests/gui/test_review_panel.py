@@ -266,7 +266,8 @@ def test_an_empty_panel_takes_every_key_and_does_nothing(room: Room) -> None:
     for action in room.panel.registry.specs:
         if action.id not in ("review.reading_list",):
             room.panel.registry.trigger(action.id)
-    room.panel.header.export_asked.emit("json")
+    room.panel.header.copy_asked.emit("json")
+    room.harness.call(lambda: room.panel.header.save_asked.emit("json"))
     room.panel.side.override_asked.emit(finding("x", 1))
     assert room.asked == []
     assert room.panel.commands.position() == ""

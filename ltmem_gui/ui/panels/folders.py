@@ -22,6 +22,7 @@ from ltmem_gui.ui.bridge.awaiting import opened
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.models.workbench import Folders
 from ltmem_gui.ui.theme import Theme, bold_font, title_font
+from ltmem_gui.ui.widgets.file_dialogs import keep_no_history
 from ltmem_gui.ui.widgets.labels import plain_label, rule
 
 AGENTS = (("codex", "Codex"), ("claude", "Claude Code"))
@@ -228,6 +229,7 @@ class FoldersPage(QScrollArea):
         self._supervisor.spawn("folders.browse", self._browse(line), policy="replace")
 
     async def _browse(self, line: QLineEdit) -> None:
+        keep_no_history()
         dialog = QFileDialog(self.window(), line.accessibleName())
         dialog.setObjectName("folders.dialog")
         dialog.setFileMode(QFileDialog.FileMode.Directory)

@@ -20,8 +20,10 @@ from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.domain.rollouts import Rollout, RolloutRef
 from ltmem_gui.pipeline.operations import Operations
+from ltmem_gui.pipeline.review_export import TITLES, ReviewFormat, export_name, export_review
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.bridge.words import told
+from ltmem_gui.ui.models.file_copies import FileCopies
 from ltmem_gui.ui.models.formats import plural
 from ltmem_gui.ui.models.review_evidence import Provenance, Provenances, Support
 from ltmem_gui.ui.models.review_files import mode_facts
@@ -33,6 +35,7 @@ from ltmem_gui.ui.theme import Theme
 READ_TASK = "review.read"
 CHECK_TASK = "review.check"
 ROLLOUT_TASK = "review.rollout"
+SAVE_TASK = "review.save"
 _SOURCE_FILES = ("MEMORY.md",)
 _CLAIM_ROWS = 60
 _NOTHING = Provenance(Support.NOT_A_CLAIM)
@@ -61,6 +64,7 @@ class ReviewPanel(ReviewPage):
         self._rollout_refs: dict[str, RolloutRef] = {}
         self._rollouts: dict[str, Rollout] = {}
         self._provenances: Provenances | None = None
+        self.copies: FileCopies | None = None
         self.commands = ReviewCommands(self)
         self._connect()
         self.clear()
@@ -177,6 +181,16 @@ class ReviewPanel(ReviewPage):
             remedy = "A plan made without them keeps your other decisions."
             self.messages.show_message("warning", what, remedy, "review.leave_out", "Plan again without them")
 
+    async def _save(self, form: ReviewFormat) -> None:
+        review, base = self.state.review, self.state.base
+        if review is None or self.copies is None:
+            return
+        target = await self.copies.choose(f"Save: {TITLES[form]}", export_name(review, form))
+        if target is not None:
+            made = await export_review(self._operations.adapters, review, base, form)
+            data = made.text.encode("utf-8", "surrogateescape")
+            await self.copies.save(target, data, TITLES[form], redactions=made.redactions)
+
     async def _read_rollout(self, thread: str, ref: RolloutRef) -> None:
         self._rollouts[thread] = await self._operations.load_rollout(ref)
         self._show_provenance(self.view.cursor_row)
@@ -197,6 +211,7 @@ class ReviewPanel(ReviewPage):
         self.overview.row_wanted.connect(self._on_row_wanted)
         self.side.rollout_asked.connect(self.ask_rollout)
         self.side.left.connect(self.focus_diff)
+        self.header.save_asked.connect(self._on_save_asked)
         self.messages.action_pressed.connect(self._on_message_pressed)
         self._theme.changed.connect(self._on_theme_changed)
 
@@ -267,6 +282,9 @@ class ReviewPanel(ReviewPage):
             self.rebase_requested.emit(plan)
         elif action == "review.leave_out" and review is not None:
             self.leave_out_requested.emit(plan, review.left_out)
+
+    def _on_save_asked(self, form: ReviewFormat) -> None:
+        self._supervisor.spawn(SAVE_TASK, self._save(form), policy="replace")
 
     def _on_theme_changed(self) -> None:
         self.set_colors(self._theme)

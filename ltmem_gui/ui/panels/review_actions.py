@@ -38,6 +38,7 @@ REVIEW_ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("review.open_editor", "Open in your editor…", "diff", tip="The file at this line; asks first"),
     ActionSpec("review.show_file", "Show in the file manager…", "diff", tip="Asks first"),
     ActionSpec("review.regenerate", "Regenerate with a note…", "diff", tip="A new run, told what to change"),
+    ActionSpec("review.export", "Export the review…", "diff", tip="To a file of your choice, or to the clipboard"),
     ActionSpec("review.apply", "Apply…", "diff", tip="Opens the sheet of effects; never writes by itself"),
 )
 

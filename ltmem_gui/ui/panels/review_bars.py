@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent
@@ -20,16 +21,11 @@ from PySide6.QtWidgets import (
 )
 
 from ltmem_gui.domain.diffing.whitespace import Whitespace
+from ltmem_gui.pipeline.review_export import TITLES
 from ltmem_gui.ui.actions import ActionRegistry
 from ltmem_gui.ui.theme import bold_font
 from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label
 
-EXPORTS = (
-    ("markdown", "Review as Markdown"),
-    ("json", "Review as JSON"),
-    ("accepted", "Patch of what is accepted"),
-    ("rejected", "Patch of what is rejected"),
-)
 _SWITCH = (
     "QToolButton { padding: 3px 8px; border-radius: 4px; border: 1px solid transparent; }"
     "QToolButton:checked { background: palette(highlight); color: palette(highlighted-text); }"
@@ -41,10 +37,11 @@ SIDES = (("both", "both sides"), ("new", "new side"), ("old", "old side"))
 class ReviewHeader(QFrame):
     """Name the file, count what is open, and switch how it is looked at.
 
-    Signals: `export_asked` (kind), `whitespace_reset`.
+    Signals: `save_asked` and `copy_asked` (form of the review), `whitespace_reset`.
     """
 
-    export_asked = Signal(str)
+    save_asked = Signal(str)
+    copy_asked = Signal(str)
     whitespace_reset = Signal()
 
     def __init__(self, registry: ActionRegistry, parent: QWidget | None = None) -> None:
@@ -107,16 +104,26 @@ class ReviewHeader(QFrame):
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         button.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        self._export = button
         menu = QMenu(button)
-        for kind, title in EXPORTS:
-            action = menu.addAction(f"{title} (to the clipboard)")
-            action.setObjectName(f"review.export.{kind}")
-            action.triggered.connect(self._exporter(kind))
+        for words, verb, signal in (("Save: {}…", "save", self.save_asked), ("Copy: {}", "copy", self.copy_asked)):
+            for form, title in TITLES.items():
+                action = menu.addAction(words.format(title))
+                action.setObjectName(f"review.{verb}.{form}")
+                action.triggered.connect(_emitter(signal, form))
+            menu.addSeparator()
         button.setMenu(menu)
         return button
 
-    def _exporter(self, kind: str) -> Callable[[], None]:
-        return lambda: self.export_asked.emit(kind)
+    def open_exports(self) -> None:
+        """Open the menu of exports below its button."""
+        menu = self._export.menu()
+        menu.popup(self._export.mapToGlobal(self._export.rect().bottomLeft()))
+        menu.setActiveAction(menu.actions()[0])
+
+
+def _emitter(signal: Any, form: str) -> Callable[[], None]:
+    return lambda: signal.emit(form)
 
 
 class FindBar(QFrame):

@@ -72,12 +72,13 @@ class ReviewCommands(QObject):
             "copy_place": p.hand_over.copy_place,
             "open_editor": p.hand_over.open_in_editor,
             "show_file": p.hand_over.show_in_file_manager,
+            "export": p.header.open_exports,
             "apply": self.apply_asked.emit,
         }
         for name, handler in handlers.items():
             bind(f"review.{name}", handler)
         p.view.button_pressed.connect(self._on_header_button_pressed)
-        p.header.export_asked.connect(p.hand_over.export)
+        p.header.copy_asked.connect(p.hand_over.copy_review)
         p.hand_over.told.connect(self.say)
         p.header.whitespace_reset.connect(self._on_whitespace_reset)
         p.finder.searched.connect(self._on_searched)

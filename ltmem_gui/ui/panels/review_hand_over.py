@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import threading
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 from shiboken6 import isValid
 
-from ltmem_gui.domain.consent import Decision
-from ltmem_gui.domain.diffing.export import patch_of_decision, patch_of_hunk, review_as_json, review_as_markdown
+from ltmem_gui.domain.diffing.export import patch_of_hunk
 from ltmem_gui.domain.diffing.rows import Row, RowKind
 from ltmem_gui.domain.diffing.units import WHOLE
 from ltmem_gui.domain.opening import Place
-from ltmem_gui.domain.review import Review
 from ltmem_gui.domain.secrets import Redaction
+from ltmem_gui.pipeline.review_export import ReviewFormat, review_text
 from ltmem_gui.ui.bridge.words import LONGEST_INLINE, cleaned
 from ltmem_gui.ui.models.diff_model import DiffModel
 from ltmem_gui.ui.models.opening import PlaceOpener
@@ -24,7 +22,7 @@ from ltmem_gui.ui.widgets.diff_view import DiffView
 
 
 class HandOver(QObject):
-    """Copy, export and open.
+    """Copy and open.
 
     Signals: `told` (what was done, or why not).
     """
@@ -91,20 +89,11 @@ class HandOver(QObject):
                 return old
         return 1
 
-    def export(self, kind: str) -> None:
+    def copy_review(self, form: ReviewFormat) -> None:
         """Copy the whole review in one form."""
         if self._state.review is not None:
-            self._put(self.exported(self._state.review, kind))
+            self._put(review_text(self._state.review, self._state.base, form))
             self.told.emit("Copied to the clipboard")
-
-    def exported(self, review: Review, kind: str) -> str:
-        """Return the review as text: markdown, json, accepted (patch) or rejected (patch)."""
-        if kind == "markdown":
-            return review_as_markdown(review)
-        if kind == "json":
-            return json.dumps(review_as_json(review), indent=2, ensure_ascii=False) + "\n"
-        decision = Decision.ACCEPT if kind == "accepted" else Decision.REJECT
-        return patch_of_decision(review, self._state.base, decision).decode("utf-8", "replace")
 
     def _put(self, text: str) -> None:
         """Put text on the clipboard through the choke point: the folder on disk may hold what no run has cleaned."""
