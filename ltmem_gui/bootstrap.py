@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar, cast
 from urllib.parse import urlsplit
 
 from ltmem_gui import assets
-from ltmem_gui.domain.errors import UsageError
+from ltmem_gui.domain.errors import KnownError, UsageError
 from ltmem_gui.domain.providers import BUILTIN, LOCAL, provider_of
 from ltmem_gui.workspace.veto import Veto
 
@@ -26,10 +26,14 @@ if TYPE_CHECKING:
     from ltmem_gui.domain.agent import AgentBrief, AgentMessage, AgentReply, ToolSpec
     from ltmem_gui.domain.extraction import ExtractionInput, ExtractionReply
     from ltmem_gui.domain.jobs import Owner
+    from ltmem_gui.domain.limits import ProviderLimits
     from ltmem_gui.domain.plan import ProviderMark
+    from ltmem_gui.domain.providers import ConnectionReport, ProviderSettings
     from ltmem_gui.domain.redaction import RedactionPolicy
     from ltmem_gui.domain.secrets import Redaction
     from ltmem_gui.domain.settings import Settings
+    from ltmem_gui.llm.openai_api import OpenAIExtractor
+    from ltmem_gui.llm.server_memory import ServerMemory
     from ltmem_gui.pipeline.outside_ports import OutsideActor
     from ltmem_gui.pipeline.ports import (
         AgentModel,
@@ -50,6 +54,7 @@ if TYPE_CHECKING:
         Workspace,
         WorkspaceWriter,
     )
+    from ltmem_gui.pipeline.provider_ports import ProviderKeys
     from ltmem_gui.workers import RedactorChoice, Workers
     from ltmem_gui.workspace.locking import RootLocks
 
@@ -234,13 +239,40 @@ class Composition:
                 f"extractor {path}",
                 lambda: FencedExtractor(LocalExtractor(path, on_thread=self.offload.thread), self._veto),
             )
+        named = provider_of(provider, settings, settings.extract_model)
+        return self._once(f"extractor {named}", lambda: self.provider_probe(named))
+
+    def provider_probe(self, provider: ProviderSettings) -> FencedServer:
+        """Return what looks at a server, or extracts with it; nothing is sent yet."""
         from ltmem_gui.llm.openai_api import OpenAIExtractor
 
-        named = provider_of(provider, settings, settings.extract_model)
-        return self._once(
-            f"extractor {named}",
-            lambda: FencedExtractor(OpenAIExtractor(named, on_thread=self.offload.thread), self._veto),
+        return FencedServer(
+            OpenAIExtractor(provider, memory=self.server_memory, on_thread=self.offload.thread), self._veto
         )
+
+    @property
+    def server_memory(self) -> ServerMemory:
+        """Return what was found out about servers while the program runs."""
+        from ltmem_gui.llm.server_memory import ServerMemory
+
+        return self._once("server memory", ServerMemory)
+
+    @property
+    def provider_keys(self) -> ProviderKeys:
+        """Return the keys of providers."""
+        from ltmem_gui.llm.keys import Keys
+
+        return Keys()
+
+    def local_model_problem(self, path: str) -> str:
+        """Say why a model file cannot be run here, empty when it can be tried."""
+        from ltmem_gui.llm.local_model import check_model_file
+
+        try:
+            check_model_file(Path(path))
+        except KnownError as error:
+            return str(error)
+        return ""
 
     def agent_model(self, provider: str, settings: Settings) -> AgentModel:
         """Return the model of the consolidation agent. Raises `UsageError` for an unknown or incomplete provider."""
@@ -251,7 +283,9 @@ class Composition:
         from ltmem_gui.llm.agent_model import OpenAIAgentModel
 
         named = provider_of(provider, settings, settings.consolidation_model)
-        return FencedAgentModel(OpenAIAgentModel(named, on_thread=self.offload.thread), self._veto)
+        return FencedAgentModel(
+            OpenAIAgentModel(named, memory=self.server_memory, on_thread=self.offload.thread), self._veto
+        )
 
     def staged_copy(
         self, files: Mapping[str, bytes], *, max_bytes: int, max_files: int
@@ -344,6 +378,29 @@ class FencedExtractor:
     async def close(self) -> None:
         """Close the connections."""
         await self._inner.close()
+
+
+class FencedServer(FencedExtractor):
+    """The same for a server that can be asked what it has, and that names its limits."""
+
+    def __init__(self, inner: OpenAIExtractor, veto: Veto) -> None:
+        super().__init__(inner, veto)
+        self._server = inner
+
+    @property
+    def limits(self) -> ProviderLimits | None:
+        """Return what the server last said of its limits."""
+        return self._server.limits
+
+    async def models(self) -> tuple[str, ...]:
+        """Ask the server what it has."""
+        with _way_to(self.mark.host, self._veto):
+            return await self._server.models()
+
+    async def test_connection(self) -> ConnectionReport:
+        """Try the model with two made-up requests."""
+        with _way_to(self.mark.host, self._veto):
+            return await self._server.test_connection()
 
 
 class FencedAgentModel:

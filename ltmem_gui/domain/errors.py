@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import ClassVar
 
+from ltmem_gui.domain.tokens import TokenUsage
+
 
 class ExitCode(IntEnum):
     """Name the exit codes of the command line; they are an interface and never change."""
@@ -67,11 +69,12 @@ class ProviderError(KnownError):
     """A model provider did not give a usable answer.
 
     `group` is the failure group of the queue (`rate_limit`, `quota`, `timeout`, …); `retry_after` is in
-    seconds when the server named a time.
+    seconds when the server named a time. `usage` is what the answers took all the same.
     """
 
     group: str = "provider"
     retry_after: int | None = None
+    usage: TokenUsage | None = None
 
 
 class RedactionFailed(KnownError):

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
@@ -51,6 +52,11 @@ class StageOneReply(BaseModel):
     @classmethod
     def _null_is_empty(cls, value: object) -> object:
         return "" if value is None else value
+
+    @classmethod
+    def nothing(cls) -> Self:
+        """Return the answer that there is nothing to remember."""
+        return cls(raw_memory="", rollout_summary="", rollout_slug="")
 
     @property
     def is_no_op(self) -> bool:

@@ -6,13 +6,17 @@ A key is never part of this: it is in the OS keyring or in the environment varia
 from __future__ import annotations
 
 import ipaddress
+from dataclasses import dataclass
+from enum import IntEnum
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ltmem_gui.domain.errors import UsageError
+from ltmem_gui.domain.limits import ProviderLimits
 from ltmem_gui.domain.plan import ProviderMark
+from ltmem_gui.domain.prices import OUTPUT_LIMIT_TOKENS, price_of
 from ltmem_gui.domain.settings import Settings
 
 BUILTIN = "builtin"
@@ -50,6 +54,7 @@ class ProviderSettings(BaseModel):
     key_env: str = ""
     context_window: Annotated[int, Field(ge=0)] = 0
     timeout_seconds: Annotated[int, Field(ge=1, le=3600)] = 600
+    output_limit: Annotated[int, Field(ge=0)] = 0  # tokens of one answer; 0: the model's own limit
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -88,6 +93,42 @@ class ProviderSettings(BaseModel):
         return ProviderMark(name=self.name, label=label, host=self.host, model=self.model)
 
 
+class Rung(IntEnum):
+    """How the form of the answer is asked for, strictest first."""
+
+    SCHEMA = 0
+    JSON_OBJECT = 1
+    PLAIN = 2
+
+    @property
+    def words(self) -> str:
+        """Return the form in words."""
+        return ("strict schema", "JSON, with the schema in words", "plain text, with the schema in words")[self]
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionReport:
+    """What a connection test found; latencies in milliseconds, `detail` in words where a probe failed.
+
+    `schema_ok`: it answered in the strict form where there was something to remember; `no_op_ok`: it wrote nothing
+    where there was nothing. `rung` is the form the server takes; `models` what it lists, empty where it lists nothing.
+    """
+
+    models: tuple[str, ...]
+    schema_ok: bool
+    no_op_ok: bool
+    schema_ms: int
+    no_op_ms: int
+    rung: Rung
+    detail: str = ""
+    limits: ProviderLimits | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Tell whether the model can be used."""
+        return self.schema_ok and self.no_op_ok
+
+
 def is_loopback_host(host: str) -> bool:
     """Tell whether a host name or address means this computer."""
     name = host.strip("[]").lower()
@@ -99,8 +140,19 @@ def is_loopback_host(host: str) -> bool:
         return False
 
 
-def provider_of(name: str, settings: Settings, model: str = "") -> ProviderSettings:
-    """Return the server a name and the settings mean. Raises `UsageError` saying what is missing."""
+def output_limit_of(settings: Settings, provider: str, model: str) -> int:
+    """Return how many tokens an answer may take, 0 for the model's own limit; a money limit needs one to hold."""
+    if settings.max_output_tokens:
+        return settings.max_output_tokens
+    limited = settings.max_cost_per_run > 0 and price_of(settings.prices, provider, model) is not None
+    return OUTPUT_LIMIT_TOKENS if limited else 0
+
+
+def provider_of(name: str, settings: Settings, model: str = "", *, needs_model: bool = True) -> ProviderSettings:
+    """Return the server a name and the settings mean. Raises `UsageError` saying what is missing.
+
+    Without `needs_model` it may be one whose models are only to be listed.
+    """
     if name not in PRESETS:
         known = ", ".join([BUILTIN, *PRESETS, LOCAL])
         raise UsageError(f"unknown provider {name!r}", f"known: {known}")
@@ -108,7 +160,7 @@ def provider_of(name: str, settings: Settings, model: str = "") -> ProviderSetti
     if not url:
         raise UsageError("no address is set for the provider", "set provider_url, e.g. http://127.0.0.1:8080/v1")
     chosen = model or settings.extract_model
-    if not chosen:
+    if not chosen and needs_model:
         raise UsageError("no model is chosen", "set extract_model; the connection test lists what the server has")
     try:
         return ProviderSettings(
@@ -119,6 +171,7 @@ def provider_of(name: str, settings: Settings, model: str = "") -> ProviderSetti
             key_env=settings.provider_key_env,
             context_window=settings.context_window,
             timeout_seconds=settings.request_timeout_seconds,
+            output_limit=output_limit_of(settings, name, chosen),
         )
     except ValueError as error:
         reason = str(error).split("Value error, ")[-1].split(" [type=")[0]

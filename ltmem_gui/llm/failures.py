@@ -2,24 +2,27 @@
 
 Groups: `auth`, `model` (unknown model or address), `rate_limit`, `quota`, `too_large`, `request` (refused as it is),
 `server`, `timeout`, `connection`, `refusal`, `length`, `empty`, `protocol` (no API answer), `provider` (the rest).
-Nothing is tried again here: the job queue waits (mission: no hot loop). A server's words are shown on one line, cut.
+Nothing is tried again here: the job queue waits (mission: no hot loop). A server's words are shown on one line, cut;
+before they are cut, secrets are taken out, and the key that was sent goes wherever the server repeats it.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from ltmem_gui.domain.errors import ProviderError
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.llm.budget import is_overflow
+from ltmem_gui.llm.keys import NO_KEY
+from ltmem_gui.llm.limits import retry_after
 
 if TYPE_CHECKING:
     import openai
 
-MAX_WAIT_SECONDS = 86_400
+LONGEST_WORDS = 20_000
+SHORTEST_KEY = 8
+WITHHELD = "the server's words could not be checked for secrets and were withheld"
 _QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
 _REMEDY = {
     "auth": "check the key and what it may use",
@@ -35,9 +38,10 @@ _REMEDY = {
 }
 
 
-def failure(group: str, what: str, host: str, retry_after: int | None = None) -> ProviderError:
-    """Return the error of a group."""
-    return ProviderError(one_line(what, 240), _REMEDY.get(group, ""), host, group=group, retry_after=retry_after)
+def failure(group: str, what: str, host: str, wait: int | None = None, *, key: str = "") -> ProviderError:
+    """Return the error of a group; `key` is what was sent, where a server's words may repeat it."""
+    said = one_line(without_secrets(what, key), 240)
+    return ProviderError(said, _REMEDY.get(group, ""), host, group=group, retry_after=wait)
 
 
 def of_status(error: openai.APIStatusError, host: str, now: float | None = None) -> ProviderError:
@@ -46,6 +50,8 @@ def of_status(error: openai.APIStatusError, host: str, now: float | None = None)
     code, message = details(error)
     wait = retry_after(error.response.headers, time.time() if now is None else now)
     said = f"{status}: {message}" if message else f"status {status}"
+    if status == 402:
+        return failure("quota", f"the account has no credit ({said})", host, wait)
     if status in (401, 403):
         return failure("auth", f"the server refused the key ({said})", host)
     if status == 404:
@@ -88,35 +94,34 @@ def details(error: openai.APIStatusError) -> tuple[str, str]:
     if not isinstance(body, dict):
         return "", ""
     code = body.get("code") or body.get("type") or ""
-    message = one_line(str(body.get("message") or ""), 200)
+    said = without_secrets(str(body.get("message") or ""), _sent_key(error))
+    message = one_line(said, 200)
     figures = [f"{name}: {body[name]}" for name in ("n_prompt_tokens", "n_ctx") if isinstance(body.get(name), int)]
     return str(code), " ".join([message, *figures]).strip()
 
 
-def retry_after(headers: Mapping[str, str], now: float) -> int | None:
-    """Return the wait a server asked for, in seconds rounded up; None when it named none or nonsense."""
-    milliseconds = _number(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return _bounded(milliseconds / 1000)
-    text = headers.get("retry-after")
-    seconds = _number(text)
-    if seconds is not None:
-        return _bounded(seconds)
-    if not text:
-        return None
+def without_secrets(text: str, key: str = "") -> str:
+    """Return a server's words without secrets and without the key that was sent; fail closed."""
+    from ltmem_gui.domain.redaction import redact_text
+
     try:
-        return _bounded(parsedate_to_datetime(text).timestamp() - now)
-    except ValueError:
-        return None
+        return redact_text(without_key(text[:LONGEST_WORDS], key)).text
+    except Exception:  # noqa: BLE001 - whatever went wrong, the text must not pass
+        return WITHHELD
 
 
-def _number(text: str | None) -> float | None:
-    try:
-        value = float(text) if text else None
-    except ValueError:
-        return None
-    return value if value is not None and value == value and value >= 0 else None
+def without_key(text: str, key: str) -> str:
+    """Return a text without the key that was sent, by exact match: it goes even where it looks like none."""
+    if len(key) < SHORTEST_KEY or key == NO_KEY or key not in text:
+        return text
+    from ltmem_gui.domain.redaction import placeholder
+    from ltmem_gui.domain.redaction.kinds import KNOWN_VALUE
+
+    return text.replace(key, placeholder(KNOWN_VALUE))
 
 
-def _bounded(seconds: float) -> int:
-    return int(min(max(-(-seconds // 1), 0), MAX_WAIT_SECONDS))
+def _sent_key(error: openai.APIStatusError) -> str:
+    """Return the key of the request an error answers."""
+    request = getattr(error.response, "request", None)
+    sent = request.headers.get("authorization", "") if request is not None else ""
+    return sent.rpartition(" ")[2] if sent else ""

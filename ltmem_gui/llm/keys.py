@@ -66,6 +66,30 @@ def delete_key(provider: ProviderSettings) -> None:
         raise _no_keyring(provider, error) from error
 
 
+class Keys:
+    """Implement the port `ProviderKeys`."""
+
+    def place(self, provider: ProviderSettings) -> str:
+        """Say in words where the key is, empty when there is none and one is needed."""
+        if provider.key_env:
+            found = bool(os.environ.get(provider.key_env, "").strip())
+            return f"in the environment variable {provider.key_env}" if found else ""
+        try:
+            if _from_keyring(provider):
+                return "in the system's keyring"
+        except ProviderError:
+            return ""
+        return "none is needed on this computer" if provider.is_loopback else ""
+
+    def store(self, provider: ProviderSettings, key: str) -> None:
+        """Put a key into the OS keyring."""
+        store_key(provider, key)
+
+    def delete(self, provider: ProviderSettings) -> None:
+        """Take a key out of the OS keyring."""
+        delete_key(provider)
+
+
 def _from_keyring(provider: ProviderSettings) -> str:
     import keyring
     from keyring.errors import KeyringError

@@ -21,8 +21,8 @@ from ltmem_gui.domain.extraction import ExtractionInput, ExtractionReply
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.plan import ProviderMark
 from ltmem_gui.domain.providers import LOCAL, ProviderSettings
+from ltmem_gui.llm.connection import OnThread
 from ltmem_gui.llm.openai_api import OpenAIExtractor
-from ltmem_gui.llm.openai_client import OnThread
 
 CONTEXT_TOKENS = 8_192
 ANSWER_SECONDS = 1_800

@@ -6,33 +6,26 @@ What is sent is the redacted input only. The answer stays untrusted text: `decod
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
 
 from ltmem_gui.domain.errors import KnownError, ProviderError
-from ltmem_gui.domain.extraction import ExtractionInput, ExtractionReply, decode_reply
+from ltmem_gui.domain.extraction import ExtractionInput, ExtractionReply, StageOneReply, decode_reply
+from ltmem_gui.domain.limits import ProviderLimits
 from ltmem_gui.domain.memory_items import estimate_tokens
 from ltmem_gui.domain.plan import ProviderMark
-from ltmem_gui.domain.providers import ProviderSettings
+from ltmem_gui.domain.providers import ConnectionReport, ProviderSettings, Rung
 from ltmem_gui.domain.rollouts import RolloutItem
+from ltmem_gui.domain.tokens import TokenUsage, together
+from ltmem_gui.llm.answers import Answered
+from ltmem_gui.llm.asking import Question, ask
 from ltmem_gui.llm.budget import cut_to, smaller_budget, split
-from ltmem_gui.llm.failures import failure
-from ltmem_gui.llm.openai_client import Answer, Ladder, ModelClient, OnThread, Question, Rung
+from ltmem_gui.llm.connection import Connection, OnThread
 from ltmem_gui.llm.prompts import Prompts
 from ltmem_gui.llm.schema import STAGE_ONE_NAME, stage_one_schema
-
-
-@dataclass(frozen=True, slots=True)
-class ProbeResult:
-    """What the connection test found; latencies in milliseconds, `detail` in words where a probe failed."""
-
-    models: tuple[str, ...]
-    schema_ok: bool
-    no_op_ok: bool
-    schema_ms: int
-    no_op_ms: int
-    rung: Rung
-    detail: str = ""
+from ltmem_gui.llm.server_memory import ServerMemory
 
 
 class OpenAIExtractor:
@@ -42,21 +35,26 @@ class OpenAIExtractor:
         self,
         provider: ProviderSettings,
         *,
-        ladder: Ladder | None = None,
+        memory: ServerMemory | None = None,
         on_thread: OnThread | None = None,
         key: str = "",
-        clock: Callable[[], float] = time.perf_counter,
+        stopwatch: Callable[[], float] = time.perf_counter,
     ) -> None:
         """Take the server, what is already known of it, and what runs blocking work; nothing is opened yet."""
-        self._client = ModelClient(provider, ladder=ladder, on_thread=on_thread, key=key)
+        self._connection = Connection(provider, memory=memory, on_thread=on_thread, key=key)
         self._provider = provider
         self._prompts = Prompts()
-        self._clock = clock
+        self._stopwatch = stopwatch
 
     @property
     def mark(self) -> ProviderMark:
         """Return the provider as plans bind it."""
         return self._provider.mark
+
+    @property
+    def limits(self) -> ProviderLimits | None:
+        """Return what the server last said of its limits."""
+        return self._connection.limits
 
     async def extract(self, request: ExtractionInput) -> ExtractionReply:
         """Answer for one rollout. Raises `ProviderError`; group `too_large` after one smaller try."""
@@ -71,32 +69,42 @@ class OpenAIExtractor:
         except ProviderError as error:
             if error.group != "too_large":
                 raise
-            raise failure(
+            raise self._connection.failure(
                 "too_large",
                 f"about {request.tokens} tokens do not fit the model, nor do {smaller.tokens}: {error.what}",
-                self._provider.host,
             ) from error
 
     async def extract_split(self, request: ExtractionInput, part_tokens: int) -> ExtractionReply:
         """Extract a rollout in parts of at most `part_tokens` and merge the results through one more call.
 
-        Raises `ProviderError`, and `BadReply` for a part that breaks the schema.
+        Raises `ProviderError` with the tokens of all answers. A part that breaks the schema ends the work: its text is
+        the reply, which is then refused for it, and nothing is merged over a gap.
         """
-        parts = split(request, part_tokens)
-        replies = [await self.extract(part) for part in parts]
-        useful = [reply for reply in replies if not decode_reply(reply.text).is_no_op]
-        if len(useful) < 2:
-            last = useful[0] if useful else replies[-1]
-            return _sum(last.text, replies)
-        texts = [decode_reply(reply.text).model_dump_json() for reply in useful]
-        merged = _reply(await self._ask(request, self._prompts.stage_one_merge(texts)))
-        return _sum(merged.text, [*replies, merged])
+        usages: list[TokenUsage] = []
+        results: list[StageOneReply] = []
+        try:
+            for part in split(request, part_tokens):
+                reply = await self.extract(part)
+                usages.append(reply.usage)
+                result = _decoded(reply.text)
+                if result is None:
+                    return _reply(Answered(reply.text, together(usages)))
+                results.append(result)
+            useful = [result.model_dump_json() for result in results if not result.is_no_op]
+            if len(useful) < 2:
+                text = useful[0] if useful else StageOneReply.nothing().model_dump_json()
+                return _reply(Answered(text, together(usages)))
+            merged = await self._ask(request, self._prompts.stage_one_merge(useful))
+        except ProviderError as error:
+            spent = together([*usages, *([error.usage] if error.usage else [])])
+            raise replace(error, usage=spent) from error
+        return _reply(replace(merged, usage=together([*usages, merged.usage])))
 
     async def models(self) -> tuple[str, ...]:
         """Return what the server offers. Raises `ProviderError`."""
-        return await self._client.models()
+        return await self._connection.models()
 
-    async def test_connection(self) -> ProbeResult:
+    async def test_connection(self) -> ConnectionReport:
         """Send two tiny requests: one that has something to remember, one that has not.
 
         Raises `ProviderError` when the server cannot be used at all; a wrong answer is told in the result.
@@ -109,18 +117,22 @@ class OpenAIExtractor:
             models = ()
         schema_ok, schema_ms, first = await self._probe(_DURABLE, expect_no_op=False)
         no_op_ok, no_op_ms, second = await self._probe(_TRIVIAL, expect_no_op=True)
-        rung = self._client.ladder.of(self._provider).rung
+        rung = self._connection.memory.of(self._provider).rung
         detail = "; ".join(part for part in (first, second) if part)
-        return ProbeResult(models, schema_ok, no_op_ok, schema_ms, no_op_ms, rung, detail)
+        return ConnectionReport(models, schema_ok, no_op_ok, schema_ms, no_op_ms, rung, detail, self.limits)
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.close()
+        await self._connection.close()
+
+    @cached_property
+    def _schema(self) -> dict[str, Any]:
+        return stage_one_schema()
 
     async def _probe(self, said: str, *, expect_no_op: bool) -> tuple[bool, int, str]:
-        started = self._clock()
+        started = self._stopwatch()
         reply = await self.extract(probe_input(said))
-        took = round((self._clock() - started) * 1000)
+        took = round((self._stopwatch() - started) * 1000)
         try:
             decoded = decode_reply(reply.text)
         except KnownError as error:
@@ -129,12 +141,12 @@ class OpenAIExtractor:
             return False, took, "it remembers small talk: expect memories without value from this model"
         return True, took, ""
 
-    async def _ask(self, request: ExtractionInput, user: str = "") -> Answer:
+    async def _ask(self, request: ExtractionInput, user: str = "") -> Answered:
         def system(rung: Rung) -> str:
             return self._prompts.stage_one_system(request, schema_in_prompt=rung is not Rung.SCHEMA)
 
         shown = user or self._prompts.stage_one_input(request)
-        return await self._client.ask(Question(system, shown, stage_one_schema(), STAGE_ONE_NAME))
+        return await ask(self._connection, Question(system, shown, self._schema, STAGE_ONE_NAME))
 
     def _prompt_tokens(self, request: ExtractionInput) -> int:
         return estimate_tokens(self._prompts.stage_one_system(request, schema_in_prompt=False)) + 200
@@ -163,25 +175,19 @@ def probe_input(said: str) -> ExtractionInput:
     )
 
 
-def _reply(answer: Answer) -> ExtractionReply:
+def _decoded(text: str) -> StageOneReply | None:
+    try:
+        return decode_reply(text)
+    except KnownError:
+        return None
+
+
+def _reply(answered: Answered) -> ExtractionReply:
+    usage = answered.usage
     return ExtractionReply(
-        text=answer.text,
-        tokens_in=answer.tokens_in,
-        tokens_out=answer.tokens_out,
-        tokens_cached=answer.tokens_cached,
-        tokens_reasoning=answer.tokens_reasoning,
-    )
-
-
-def _sum(text: str, replies: list[ExtractionReply]) -> ExtractionReply:
-    def total(counts: Iterable[int | None]) -> int | None:
-        known = [count for count in counts if count is not None]
-        return sum(known) if known else None
-
-    return ExtractionReply(
-        text=text,
-        tokens_in=total(reply.tokens_in for reply in replies),
-        tokens_out=total(reply.tokens_out for reply in replies),
-        tokens_cached=total(reply.tokens_cached for reply in replies),
-        tokens_reasoning=total(reply.tokens_reasoning for reply in replies),
+        text=answered.text,
+        tokens_in=usage.input,
+        tokens_out=usage.output,
+        tokens_cached=usage.cached,
+        tokens_reasoning=usage.reasoning,
     )

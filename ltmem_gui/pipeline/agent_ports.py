@@ -10,6 +10,7 @@ from ltmem_gui.domain.agent import AgentBrief, AgentMessage, AgentReply, ToolSpe
 from ltmem_gui.domain.plan import ProviderMark
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.codex_ports import CodexAdapters
+from ltmem_gui.pipeline.provider_ports import ProviderAdapters
 
 
 class AgentModel(Protocol):
@@ -61,7 +62,7 @@ class StagedFolder(Protocol):
         ...
 
 
-class AgentAdapters(CodexAdapters, Protocol):
+class AgentAdapters(CodexAdapters, ProviderAdapters, Protocol):
     """What of the adapters a consolidation with a model asks for."""
 
     def agent_model(self, provider: str, settings: Settings) -> AgentModel:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final
 
+from ltmem_gui.domain.limits import LimitWindow, ProviderLimits
 from ltmem_gui.domain.rollouts import RateLimits
 
 CODEX_LIMIT_ID: Final = "codex"
@@ -61,3 +63,43 @@ def _name(limits: RateLimits) -> str:
 
 def _left(used: float) -> str:
     return f"{round(100 - used, 6):g}"
+
+
+def guard_provider(limits: ProviderLimits | None, *, min_remaining_percent: int, now: int) -> GuardVerdict:
+    """Judge what a provider's own answers said, by the same rule; what is over or missing holds nothing back."""
+    if limits is None:
+        return GuardVerdict(True, "the provider names no limit, so none holds this run back")
+    until = limits.waits_until(now)
+    if until is not None:
+        return GuardVerdict(False, f"the provider asked not to be called before {moment(until)}")
+    least = min(max(min_remaining_percent, 0), 100)
+    current = limits.current(now)
+    short = [window for window in current if window.falls_short(least)]
+    rule = f"at least {least} % must be left"
+    if short:
+        figures = "; ".join(_window_in_words(window) for window in short)
+        return GuardVerdict(False, f"too little of the provider's limit is left: {figures}; {rule}")
+    if not current:
+        return GuardVerdict(True, "what the provider said of its limits is over, so it holds nothing back")
+    figures = "; ".join(_window_in_words(window) for window in current)
+    return GuardVerdict(True, f"enough of the provider's limit is left: {figures}; {rule}")
+
+
+def limits_in_words(limits: ProviderLimits, now: int) -> str:
+    """Say what is left of a provider's limits."""
+    until = limits.waits_until(now)
+    waits = [f"not before {moment(until)}"] if until is not None else []
+    return "; ".join([*waits, *(_window_in_words(window) for window in limits.current(now))]) or "nothing that counts"
+
+
+def moment(at: int) -> str:
+    """Write a time in words, UTC."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _window_in_words(window: LimitWindow) -> str:
+    left = f"{window.remaining} {window.kind}" if window.remaining else f"no {window.kind}"
+    percent = window.left_percent
+    share = "" if percent is None else f" of {window.limit} ({percent:.3g} %)"
+    anew = "" if window.resets_at is None else f", anew at {moment(window.resets_at)}"
+    return f"{left}{share} left{anew}"

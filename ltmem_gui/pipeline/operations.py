@@ -9,9 +9,11 @@ from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import ApplyGrant, Receipt, Selection, Surface
 from ltmem_gui.domain.errors import RefusedError, UsageError
 from ltmem_gui.domain.events import Listener, StepReached
+from ltmem_gui.domain.extraction import ExtractionInput, StageOneOutput
 from ltmem_gui.domain.findings import Finding
 from ltmem_gui.domain.inbox import InboxLine
 from ltmem_gui.domain.jobs import JobRecord
+from ltmem_gui.domain.memory_items import token_limit
 from ltmem_gui.domain.plan import Plan
 from ltmem_gui.domain.providers import BUILTIN
 from ltmem_gui.domain.queue_actions import ROW_ACTIONS, RUN_ACTIONS, QueueAction
@@ -207,6 +209,18 @@ class Operations:
     async def read_folder(self, root: Path) -> WorkspaceSnapshot:
         """Read a memory folder; writes nothing."""
         return await self._adapters.offload.store(self._adapters.workspace.read, root)
+
+    async def input_of(self, request: Request, ref: RolloutRef) -> ExtractionInput:
+        """Return what a provider would get of one session: filtered, redacted, within the budget. Stores nothing."""
+        self._adapters.use_home(request.home)
+        self._adapters.use_settings(request.settings)
+        limit = token_limit(request.settings.context_window or None)
+        return await self._adapters.preparer.prepare(ref, token_limit=limit)
+
+    async def output_of(self, home: Path, thread_id: str) -> StageOneOutput | None:
+        """Return what was extracted of one session and is stored, None where nothing is."""
+        async with open_store(self._adapters, home, writing=False) as call:
+            return await call(call.store.output, thread_id)
 
     async def load_rollout(self, ref: RolloutRef) -> Rollout:
         """Read one session whole."""

@@ -13,7 +13,7 @@ from ltmem_gui.domain.agent import AgentStep
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.errors import Cancelled
 from ltmem_gui.domain.providers import ProviderSettings
-from ltmem_gui.llm.openai_client import build_client
+from ltmem_gui.llm.connection import build_client
 from ltmem_gui.pipeline.operations import Operations
 from tests.helpers.agents import agent_server, consolidated, do, plan_with
 from tests.helpers.bench import Bench

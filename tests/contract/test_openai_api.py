@@ -15,11 +15,11 @@ from keyring.errors import KeyringError, PasswordDeleteError
 
 from ltmem_gui.domain.errors import ProviderError
 from ltmem_gui.domain.extraction import SELF_QUESTION, BadReply, ExtractionInput, decode_reply
-from ltmem_gui.domain.providers import ProviderSettings
+from ltmem_gui.domain.providers import ProviderSettings, Rung
 from ltmem_gui.domain.rollouts import RolloutItem
 from ltmem_gui.llm.keys import NO_KEY, SERVICE, delete_key, find_key, store_key
 from ltmem_gui.llm.openai_api import OpenAIExtractor
-from ltmem_gui.llm.openai_client import Ladder, Rung
+from ltmem_gui.llm.server_memory import ServerMemory
 from tests.helpers.extraction_cases import items_of_turns, request_of
 from tests.helpers.model_server import EMPTY, MEMORY, ModelServer, model_server, schema_problem
 
@@ -54,8 +54,8 @@ def run(extractor: OpenAIExtractor, work: Callable[[OpenAIExtractor], Awaitable[
     return asyncio.run(go())
 
 
-def extract(server: ModelServer, request: ExtractionInput = REQUEST, *, ladder: Ladder | None = None, **changes: Any):
-    return run(OpenAIExtractor(provider(server, **changes), ladder=ladder), lambda e: e.extract(request))
+def extract(server: ModelServer, request: ExtractionInput = REQUEST, *, memory: ServerMemory | None = None, **changes: Any):
+    return run(OpenAIExtractor(provider(server, **changes), memory=memory), lambda e: e.extract(request))
 
 
 # --- what is sent ---
@@ -204,29 +204,29 @@ def test_a_fence_around_the_answer_may_go_and_three_empty_strings_are_a_no_op() 
 
 @pytest.mark.parametrize("api", ["chat", "responses"])
 def test_a_server_without_schemas_is_asked_for_an_object_then_for_plain_text_and_remembered(api: str) -> None:
-    ladder = Ladder()
+    memory = ServerMemory()
     with model_server(accepts=frozenset({"json_object"})) as server:
-        extract(server, ladder=ladder, api=api)
+        extract(server, memory=memory, api=api)
         first = len(server.posts)
-        assert ladder.of(provider(server, api=api)).rung is Rung.JSON_OBJECT
-        extract(server, ladder=ladder, api=api)
+        assert memory.of(provider(server, api=api)).rung is Rung.JSON_OBJECT
+        extract(server, memory=memory, api=api)
         assert len(server.posts) == first + 1
         last = server.posts[-1]
     assert '"additionalProperties": false' in last.system
     assert not {"reasoning", "reasoning_effort"} & set(last.body)
     with model_server(accepts=frozenset()) as server:
-        extract(server, ladder=ladder, api=api)
-        assert ladder.of(provider(server, api=api)).rung is Rung.PLAIN
+        extract(server, memory=memory, api=api)
+        assert memory.of(provider(server, api=api)).rung is Rung.PLAIN
     assert not {"response_format", "text"} & set(server.posts[-1].body)
 
 
 def test_a_refusal_for_another_reason_does_not_weaken_the_schema() -> None:
-    ladder = Ladder()
+    memory = ServerMemory()
     with model_server() as server:
         server.plan("400")
         with pytest.raises(ProviderError):
-            extract(server, ladder=ladder)
-        assert ladder.of(provider(server)).rung is Rung.SCHEMA
+            extract(server, memory=memory)
+        assert memory.of(provider(server)).rung is Rung.SCHEMA
 
 
 # --- too much text ---

@@ -16,7 +16,8 @@ from ltmem_gui.domain.providers import PRESETS, ProviderSettings, is_loopback_ho
 from ltmem_gui.domain.rollouts import RolloutItem
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.llm.budget import MAX_PARTS, cut_to, is_overflow, measured, smaller_budget, split
-from ltmem_gui.llm.failures import MAX_WAIT_SECONDS, of_client, retry_after
+from ltmem_gui.llm.failures import of_client
+from ltmem_gui.llm.limits import MAX_WAIT_SECONDS, retry_after
 from ltmem_gui.llm.prompts import Prompts, fence_for
 from ltmem_gui.llm.schema import stage_one_schema
 from tests.helpers.extraction_cases import request_of
