@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import logging
 import sys
+import threading
 from functools import partial
+from typing import TYPE_CHECKING
 
 from ltmem_gui import bootstrap
 from ltmem_gui.cli.gui import WindowOptions
 from ltmem_gui.cli.main import Surfaces
 from ltmem_gui.cli.main import main as run
 from ltmem_gui.workspace.veto import Veto
+
+if TYPE_CHECKING:
+    from types import TracebackType
 
 
 def main() -> int:
@@ -20,8 +25,29 @@ def main() -> int:
     handler = logging.StreamHandler()
     handler.addFilter(_redact_record)
     logging.basicConfig(level=logging.WARNING, handlers=[handler], format="ltmem-gui: %(message)s")
+    _log_what_escapes()
     compose = partial(bootstrap.compose, veto=veto)
     return run(sys.argv[1:], Surfaces(compose=compose, launch_window=partial(_launch_window, veto=veto)))
+
+
+def _log_what_escapes() -> None:
+    """Let errors that nobody catches go through the log: Python's own hooks would print them as they are."""
+    log = logging.getLogger("ltmem_gui")
+
+    def raised(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        log.critical("an error in the program", exc_info=(kind, error, trace))
+
+    def of_thread(args: threading.ExceptHookArgs) -> None:
+        if args.exc_value is not None and args.exc_type is not SystemExit:
+            log.error("an error in a thread", exc_info=(args.exc_type, args.exc_value, args.exc_traceback))
+
+    def unraisable(args: sys.UnraisableHookArgs) -> None:
+        if args.exc_value is not None:
+            log.error("an error at an end", exc_info=(args.exc_type, args.exc_value, args.exc_traceback))
+
+    sys.excepthook = raised
+    threading.excepthook = of_thread
+    sys.unraisablehook = unraisable
 
 
 def _redact_record(record: logging.LogRecord) -> bool:

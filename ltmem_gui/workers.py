@@ -24,7 +24,7 @@ from ltmem_gui.domain.eligibility import assess
 from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.extraction import ExtractionInput
 from ltmem_gui.domain.memory_items import memory_items, render_transcript, transcript_tokens
-from ltmem_gui.domain.rollouts import RolloutRef
+from ltmem_gui.domain.rollouts import Rollout, RolloutRef
 from ltmem_gui.domain.secrets import Redaction
 from ltmem_gui.domain.usage import cited_in
 from ltmem_gui.pipeline.ports import Offload, ScannedRollout, ScanRules
@@ -149,7 +149,7 @@ def scan_rollout(ref: RolloutRef, rules: ScanRules) -> ScannedRollout:
         agent=rollout.agent,
         path=rollout.path,
         cwd=rollout.cwd,
-        title=rollout.title,
+        title=_title(rollout),
         git_branch=rollout.git_branch,
         updated_at=rollout.updated_at,
         eligibility=eligibility,
@@ -160,6 +160,16 @@ def scan_rollout(ref: RolloutRef, rules: ScanRules) -> ScannedRollout:
         rate_limits=rollout.rate_limits,
         citations=cited_in(rollout),
     )
+
+
+def _title(rollout: Rollout) -> str:
+    """Return the title without secrets: plans and job rows keep it, and only the whole session tells what is one."""
+    if not rollout.title:
+        return ""
+    # Imported here: the rules take a while to load, and a process that scans nothing does not need them.
+    from ltmem_gui.domain.redaction.labels import redact_label
+
+    return redact_label(rollout.title, (item.text for item in rollout.items))
 
 
 def prepare_rollout(ref: RolloutRef, token_limit: int, choice: RedactorChoice) -> ExtractionInput:

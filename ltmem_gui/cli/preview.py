@@ -30,6 +30,7 @@ from ltmem_gui.domain.extraction import (
 from ltmem_gui.domain.findings import Finding, Severity
 from ltmem_gui.domain.memory_items import token_limit
 from ltmem_gui.domain.rollouts import Rollout, RolloutRef, SourceSpec
+from ltmem_gui.pipeline.failure_words import checked
 from ltmem_gui.pipeline.ports import Extractor
 
 _MANY = 1_000_000
@@ -92,7 +93,8 @@ async def _one(context: Context, extractor: Extractor, ref: RolloutRef) -> dict[
         reply = await extractor.extract(prepared)
         decoded = await _clean(context, decode_reply(reply.text), prepared.known_values)
     except KnownError as error:
-        return _result(thread, "failed", prepared=prepared, findings=(_failure(error),))
+        said = await checked(context.adapters, error, prepared.known_values if prepared else ())
+        return _result(thread, "failed", prepared=prepared, findings=(_failure(said),))
     outcome = "no-op" if decoded.is_no_op else "proposed"
     findings = (*remarks, *references_supported(decoded, prepared.thread_id, lines_of(prepared.items)))
     return _result(

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ltmem_gui.domain.agent import (
+    TOOLS,
     AgentAction,
     AgentFailed,
     AgentMessage,
@@ -25,6 +26,7 @@ from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.memory_items import estimate_tokens
 from ltmem_gui.pipeline.agent_ports import AgentModel
 from ltmem_gui.pipeline.agent_tools import Toolbox, tool_specs
+from ltmem_gui.pipeline.failure_words import LONGEST
 from ltmem_gui.pipeline.ports import Offload
 
 CORRECTIONS = 2
@@ -56,14 +58,19 @@ class AgentRun:
         *,
         offload: Offload,
         listen: Listener,
+        words: Callable[[str], Awaitable[str]],
         room_tokens: int,
     ) -> None:
-        """Take the model, its tools and the fence; `room_tokens` is what the model's context holds."""
+        """Take the model, its tools and the fence; `room_tokens` is what the model's context holds.
+
+        `words` takes the secrets out of what steps and transcript say.
+        """
         self._model = model
         self._toolbox = toolbox
         self._fence = constraints
         self._offload = offload
         self._listen = listen
+        self._words = words
         self._room = room_tokens
         self._tools = tool_specs()
         self._messages: list[AgentMessage] = []
@@ -119,10 +126,20 @@ class AgentRun:
         self._say(AgentMessage("assistant", reply.text, reply.calls))
         actions = await self._carry_out(reply)
         took = asyncio.get_running_loop().time() - began
-        step = AgentStep(number, actions, one_line(reply.text, 300), tokens_in, tokens_out, took)
+        shown = tuple([await self._shown(action) for action in actions])
+        step = AgentStep(number, shown, await self._line(reply.text, 300), tokens_in, tokens_out, took)
         self._steps.append(step)
         self._listen(step)
         return reply
+
+    async def _shown(self, action: AgentAction) -> AgentAction:
+        name = action.tool if action.tool in TOOLS else await self._line(action.tool, 40)
+        path, detail = await self._line(action.path, 200), await self._line(action.detail, 200)
+        return AgentAction(name, path, action.outcome, detail)
+
+    async def _line(self, text: str, limit: int) -> str:
+        """Return a model's words on one line, through the choke point first: half a token is not recognised."""
+        return one_line(await self._words(text[:LONGEST]), limit) if text else ""
 
     async def _ask(self) -> AgentReply:
         """Send the conversation; one that a server finds too long is shortened while there is something to drop."""

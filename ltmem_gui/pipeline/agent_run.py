@@ -42,6 +42,7 @@ from ltmem_gui.pipeline.agent_tools import Toolbox, is_input
 from ltmem_gui.pipeline.approval import require_unmoved
 from ltmem_gui.pipeline.consolidation import Staged, propose, redact_files, selected_rows, stage
 from ltmem_gui.pipeline.extensions import with_seed
+from ltmem_gui.pipeline.failure_words import checked, said
 from ltmem_gui.pipeline.ledger import StoreLedger, change_rows
 from ltmem_gui.pipeline.model_consolidation import (
     AgentInput,
@@ -98,8 +99,11 @@ async def run_consolidation(
         await asyncio.shield(store(_end, ledger.release, claim))
         raise
     except KnownError as error:
-        await asyncio.shield(store(_end, ledger.fail, claim, str(error)))
-        raise
+        told = await asyncio.shield(checked(adapters, error))
+        await asyncio.shield(store(_end, ledger.fail, claim, str(told)))
+        if told is error:
+            raise
+        raise told from None
     except BaseException as error:
         await asyncio.shield(store(_end, ledger.fail, claim, f"internal error: {type(error).__name__}"))
         raise
@@ -229,6 +233,7 @@ class _Run:
                 fence,
                 offload=self._adapters.offload,
                 listen=self._listen,
+                words=partial(said, self._adapters),
                 room_tokens=room,
             )
             self._listen(StepReached("agent", f"{model.mark.label}, in a staged copy"))

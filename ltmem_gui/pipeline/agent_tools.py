@@ -24,6 +24,7 @@ from ltmem_gui.domain.naming import (
 from ltmem_gui.domain.staging import StagingMissing, StagingRefused
 from ltmem_gui.pipeline.agent_ports import StagedFolder
 from ltmem_gui.pipeline.agent_search import Match, MatchMode, Search, find
+from ltmem_gui.pipeline.failure_words import LONGEST
 
 MAX_LISTED = 2_000
 MAX_MATCHES = 200
@@ -190,7 +191,9 @@ class Toolbox:
         return self._action(call, "", ToolOutcome.REFUSED, text), answer
 
     def _action(self, call: AgentCall, path: str, outcome: ToolOutcome, detail: str) -> AgentAction:
-        return AgentAction(one_line(call.name, 40), one_line(path, 200), outcome, one_line(detail, 200))
+        """Return a call on one line; whoever shows it takes secrets out first, and then cuts it."""
+        name, where, why = (one_line(text, LONGEST) for text in (call.name, path, detail))
+        return AgentAction(name, where, outcome, why)
 
     def _arguments(self, call: AgentCall) -> _Arguments:
         known = _DESCRIPTIONS.get(call.name)
@@ -275,7 +278,7 @@ class Toolbox:
             "matches": matches,
             "total": len(found),
             "next_cursor": str(end) if end < len(found) else None,
-            "detail": f"{len(found)} matches of {one_line(', '.join(wanted.queries), 80)}",
+            "detail": f"{len(found)} matches of {', '.join(wanted.queries)}",
         }
 
     def _write(self, wanted: WriteArguments) -> dict[str, Any]:

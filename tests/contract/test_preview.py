@@ -21,6 +21,7 @@ from ltmem_gui.domain.rollouts import RolloutRef
 from ltmem_gui.domain.secrets import Redaction
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.llm.builtin.extraction import BuiltinExtractor
+from ltmem_gui.redactor.service import SecretRedactor
 from ltmem_gui.sources.library import RolloutLibrary, load_rollout
 from tests.helpers.extraction_cases import request_of
 
@@ -77,6 +78,9 @@ class _Adapters:
 
     async def redact_text(self, text: str, known: tuple[str, ...] = ()) -> Redaction:
         return Redaction(text.replace("hunter2", "[REDACTED]"), ())
+
+    def layer_redactor(self) -> SecretRedactor:
+        return SecretRedactor(engine="layer")
 
     def use_settings(self, settings: Settings) -> None:
         pass

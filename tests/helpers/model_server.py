@@ -77,6 +77,8 @@ class ModelServer:
     latency: float = 0.0
     answer: Answering = remember_rules
     key: str = ""
+    echo: str = ""
+    """What the `echo-…` scenarios say, beside the key that was sent."""
     context_tokens: int = 0
     accepts: frozenset[str] = frozenset({"json_schema", "json_object", "reasoning"})
     models: tuple[str, ...] = ("small", "large")
@@ -193,6 +195,8 @@ class _Handler(BaseHTTPRequestHandler):
         if fault is not None:
             status, headers, body = fault
             self._send(status, body, headers)
+        elif scenario == "echo-401":
+            self._send(401, _error(f"Incorrect API key provided: {self._echo(request)}", "invalid_api_key"))
         elif scenario == "drop":
             self._drop()
         elif scenario == "slow":
@@ -231,6 +235,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answered(self, scenario: str, request: Recorded) -> dict[str, Any]:
         answer = _TEXTS.get(scenario) or self.server_state.answer(request)
+        if scenario == "echo-field":
+            answer = json.dumps({**MEMORY, self._echo(request): 1})
+        if scenario == "echo-refusal":
+            scenario = f"refusal: I cannot keep {self._echo(request)}"
         if request.path.endswith("/responses"):
             return _responses_body(scenario, request, answer)
         if not request.path.endswith("/chat/completions"):
@@ -252,6 +260,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.close_connection = True
         self.connection.close()
+
+    def _echo(self, request: Recorded) -> str:
+        """Return what a careless server repeats: the key that was sent, and a secret of somebody's."""
+        return f"{request.headers.get('authorization', '').rpartition(' ')[2]}, you sent {self.server_state.echo}"
 
     def _send(self, status: int, body: Any, headers: dict[str, str] | None = None) -> None:
         html = isinstance(body, str)
@@ -317,8 +329,8 @@ def _chat_body(scenario: str, request: Recorded, answer: str | list[ToolCall]) -
             {"id": c.call_id, "type": "function", "function": {"name": c.name, "arguments": _raw(c.arguments)}}
             for c in answer
         ]
-    if scenario == "refusal":
-        message.update(content=None, refusal="I cannot help with that.")
+    if scenario.startswith("refusal"):
+        message.update(content=None, refusal=scenario.partition(": ")[2] or "I cannot help with that.")
     if scenario == "length":
         message["content"], finish = '{"raw_memory": "cut', "length"
     if scenario == "null":
@@ -339,8 +351,8 @@ def _responses_body(scenario: str, request: Recorded, answer: str | list[ToolCal
     status, incomplete = "completed", None
     if isinstance(answer, str):
         part: dict[str, Any] = {"type": "output_text", "text": answer, "annotations": []}
-        if scenario == "refusal":
-            part = {"type": "refusal", "refusal": "I cannot help with that."}
+        if scenario.startswith("refusal"):
+            part = {"type": "refusal", "refusal": scenario.partition(": ")[2] or "I cannot help with that."}
         output.append({"type": "message", "id": "m1", "role": "assistant", "status": "completed", "content": [part]})
     else:
         output += [

@@ -20,6 +20,10 @@ from ltmem_gui.domain.findings import Finding, Severity
 from ltmem_gui.domain.plan import FileChange, Hunk, Plan, PlanState, ProviderMark, Skip
 from ltmem_gui.domain.rollouts import SourceSpec
 from ltmem_gui.domain.settings import Settings
+from ltmem_gui.redactor.service import SecretRedactor
+from tests.helpers.secret_shapes import tokens
+
+KEY = tokens(1)["forge-1"]
 
 
 class NoAdapters:
@@ -30,6 +34,9 @@ class NoAdapters:
 
     def use_settings(self, settings: Settings) -> None:
         self.settings = settings
+
+    def layer_redactor(self) -> SecretRedactor:
+        return SecretRedactor(engine="layer")
 
     def close(self) -> None:
         self.closed = True
@@ -77,12 +84,15 @@ def test_the_window_is_the_default_and_gets_what_was_named(tmp_path: Path) -> No
         (Cancelled(), 130, ""),
         (KeyboardInterrupt(), 130, ""),
         (ZeroDivisionError("a bug"), 1, "please report"),
+        (InputError(f"git says: {KEY}"), 1, "git says: [REDACTED:github_token]"),
+        (ZeroDivisionError(f"with {KEY}"), 1, "with [REDACTED:github_token]"),
     ],
 )
 def test_errors_end_in_words_and_codes(error: BaseException, code: int, said: str) -> None:
     found, _, err = call(window=raising(error))
     assert found == code
     assert said in err
+    assert KEY not in err
     assert ("Traceback" in err) == isinstance(error, ZeroDivisionError)
 
 

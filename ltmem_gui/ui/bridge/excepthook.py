@@ -1,7 +1,8 @@
 """Hear errors from all five mouths and group them, so that one fault is shown once.
 
 The mouths: `sys.excepthook` (slots and virtual methods too), `threading.excepthook`, `sys.unraisablehook`, the event
-loop's handler, and Qt's messages of level critical and fatal. Each earlier hook is called too.
+loop's handler, and Qt's messages of level critical and fatal. Each earlier hook is called too: the program's entry
+puts hooks there that print without secrets.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 from PySide6.QtCore import QMessageLogContext, QObject, QtMsgType, Signal, qInstallMessageHandler
 
 from ltmem_gui.domain.errors import Cancelled, KnownError
+from ltmem_gui.pipeline.failure_words import WITHHELD
 
 _LEVELS = {
     QtMsgType.QtDebugMsg: logging.DEBUG,
@@ -83,11 +85,18 @@ class BugReporter(QObject):
         with self._lock:
             known = self._reports.get(group)
             if known is None:
-                known = BugReport(group, mouth, self._redact(title)[:300], self._redact(text))
+                known = BugReport(group, mouth, self.cleaned(title)[:300], self.cleaned(text))
             else:
                 known = replace(known, count=known.count + 1)
             self._reports[group] = known
         self.bug_reported.emit(known)
+
+    def cleaned(self, text: str) -> str:
+        """Take secrets out of a text; one that cannot be checked is withheld."""
+        try:
+            return self._redact(text)
+        except Exception as error:  # noqa: BLE001 - whatever went wrong, the text must not pass
+            return f"[{WITHHELD}: {type(error).__name__}]"
 
 
 class Hooks:

@@ -19,6 +19,7 @@ from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import ApplyGrant, Receipt, Selection
 from ltmem_gui.domain.errors import Cancelled, KnownError, UsageError
 from ltmem_gui.domain.events import Event, RunProgressed, ScanProgressed, StepReached
+from ltmem_gui.domain.model_choice import ModelChoice
 from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.domain.queue_actions import QueueAction
 from ltmem_gui.domain.review import all_accepted
@@ -30,7 +31,7 @@ from ltmem_gui.ui.bridge.signals import AppEvents
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.bridge.words import told
 from ltmem_gui.ui.models.agent_steps import step_in_words
-from ltmem_gui.ui.models.agent_work import AgentEnd, ModelChoice, Wish, waits_until
+from ltmem_gui.ui.models.agent_work import AgentEnd, Wish, waits_until
 from ltmem_gui.ui.models.formats import plural
 from ltmem_gui.ui.models.run_state import RunPhase, RunState
 from ltmem_gui.ui.models.workbench_values import Folders as Folders
@@ -110,9 +111,9 @@ class Workbench(QObject):
         named = self.folders
         return Request(self.folders.home, named.memory_root, named.sources, self.settings, self.choice.extract)
 
-    def choose_model(self, choice: ModelChoice, settings: Settings) -> None:
+    def choose_model(self, choice: ModelChoice) -> None:
         """Take another provider for the next runs; nothing is opened or sent."""
-        self.choice, self.settings = choice, settings
+        self.choice, self.settings = choice, choice.settings(self.settings)
         self.model_chosen.emit(choice)
 
     # asking

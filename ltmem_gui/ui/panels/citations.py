@@ -30,6 +30,7 @@ from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.pipeline.ports import WorkspaceSnapshot
 from ltmem_gui.ui.actions import ActionRegistry
 from ltmem_gui.ui.bridge.supervisor import Supervisor
+from ltmem_gui.ui.bridge.words import cleaned
 from ltmem_gui.ui.models.audit_state import AuditSession, SittingWish, row_key
 from ltmem_gui.ui.models.citation_rows import (
     GOOD_PLACES,
@@ -152,13 +153,13 @@ class CitationsPanel(QWidget):
         """Copy where the current citation points."""
         row = self.current_row()
         if row is not None:
-            QApplication.clipboard().setText(row.target)
+            QApplication.clipboard().setText(cleaned(row.target).text)
 
     def copy_permalink(self) -> None:
         """Copy where the current citation points, with the baseline it holds for."""
         row, snapshot = self.current_row(), self._seen.snapshot
         if row is not None and row.entry is not None and snapshot is not None:
-            QApplication.clipboard().setText(permalink(row.entry, snapshot.baseline))
+            QApplication.clipboard().setText(cleaned(permalink(row.entry, snapshot.baseline)).text)
 
     # parts
 

@@ -1,0 +1,28 @@
+"""What the window may say of an error or put on the clipboard: nothing that the rules of redaction find."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from ltmem_gui.domain.errors import KnownError
+from ltmem_gui.domain.secrets import Redaction
+
+Error = TypeVar("Error", bound=KnownError)
+
+LONGEST_INLINE = 100_000
+"""Redacting more than this at once would hold the window for longer than 50 ms."""
+
+
+def told(error: Error) -> Error:
+    """Return an error without secrets: a server, a file or git may have put one into its words."""
+    from ltmem_gui.pipeline.failure_words import checked_by
+
+    return checked_by(cleaned, error)
+
+
+def cleaned(text: str) -> Redaction:
+    """Redact a short text by the rules. Raises what the rules raise: then nothing is shown or copied."""
+    # Imported at the first use: the rules take a while to load, and most sittings need them late or never.
+    from ltmem_gui.domain.redaction import redact_text
+
+    return redact_text(text)
