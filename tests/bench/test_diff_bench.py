@@ -143,6 +143,36 @@ def test_first_paint_frames_and_memory(qtbot: QtBot, kind: str) -> None:
     assert grown <= 20
 
 
+def test_frames_of_long_changed_lines(qtbot: QtBot) -> None:
+    """The worst a frame can be asked for: every visible pair as long as word marks go."""
+    chance = random.Random(1)
+    line = " ".join("abcdefgh"[chance.randrange(8)] * chance.randrange(1, 7) for _ in range(900))
+    old = "".join(f"- {n} {line[:4000]}\n" for n in range(400))
+    plan, base = plan_of_files({"MEMORY.md": old}, {"MEMORY.md": old.replace("a", "x").replace("cc ", "c d ")})
+    theme = Theme.load("light")
+    theme.apply()
+    model = DiffModel()
+    view = DiffView(model, DiffColors.of(theme), monospace())
+    model.setParent(view)
+    qtbot.addWidget(view)
+    view.resize(1000, 700)
+    lines = tuple(split_lines(base["MEMORY.md"].decode()))
+    model.open(FileInput(plan.changes[0], lines), Review(plan), Look(whole=True))
+    view.set_side_by_side(True)
+    view.show()
+    pump()
+    frames = []
+    bar = view.verticalScrollBar()
+    for step in range(60):
+        bar.setValue(int(bar.maximum() * (step * 37 % 60) / 60))
+        frames.append(timed(lambda: view.viewport().repaint()))
+    print(
+        f"long lines: frame median {statistics.median(frames) * 1e3:.1f} ms, worst {max(frames) * 1e3:.1f} ms",
+        file=sys.stderr,
+    )
+    assert statistics.median(frames) <= 0.016
+
+
 def test_next_change_and_decision_at_20000_rows(qtbot: QtBot) -> None:
     old, new = texts(20_000, 0.2)
     plan, base = plan_of_files({"MEMORY.md": old}, {"MEMORY.md": new})

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt
@@ -15,6 +16,7 @@ from ltmem_gui.domain.diffing.rows import RowKind
 from ltmem_gui.domain.diffing.searching import compile_search
 from ltmem_gui.domain.findings import Finding, Severity
 from ltmem_gui.domain.review import Review
+from ltmem_gui.ui.models.diff_marks import FRAME_SECONDS, WordMarks
 from ltmem_gui.ui.models.diff_model import DiffModel, FileInput
 from ltmem_gui.ui.models.diff_reading import COLUMNS, ReadingModel
 from ltmem_gui.ui.models.diff_spoken import spoken_row
@@ -154,6 +156,24 @@ def test_words_are_marked_and_hits_are_banded(show: Callable) -> None:
     assert colors.hit.name() not in colors_in(picture(view), band(view, removed))
     model.search(None, "both")
     assert colors.hit.name() not in colors_in(picture(view), band(view, added))
+
+
+def test_a_frame_compares_for_a_bounded_time_and_the_next_goes_on(show: Callable, qtbot: QtBot) -> None:
+    old = "".join(f"- number {n} lives here {'and there ' * 20}\n" for n in range(20))
+    view, model, _ = show(old, old.replace("lives", "stays"))
+    rows = [n for n in range(model.document.count) if model.document.row(n).kind is RowKind.ADDED]
+    ticks = count(0.0, FRAME_SECONDS / 3)
+    model.marks = WordMarks(model.document, lambda: next(ticks))
+    model.marks.start_frame()
+    first = [bool(model.marks_of(row).new) for row in rows]
+    assert model.marks.end_frame()
+    assert first.count(True) == 3
+    assert first[:3] == [True] * 3
+    model.marks.start_frame()
+    assert [bool(model.marks_of(row).new) for row in rows].count(True) == 6
+    assert model.marks.end_frame()
+    view.viewport().update()
+    qtbot.waitUntil(lambda: all(row in model.marks for row in rows))
 
 
 def test_side_by_side_keeps_one_sided_files_whole(show: Callable) -> None:

@@ -17,6 +17,8 @@ _WORD_ALIKE = 0.5
 _LINE_ALIKE = 0.25
 _PAIR_ALIKE = 0.4
 _MAX_PAIRS = 400
+# Which line became which shows in its first words: 400 pairs of whole long lines took 159 ms.
+_LIKENESS = 512
 _TOKENS = re.compile(r"\w+|\s+|[^\w\s]")
 
 Span = tuple[int, int]
@@ -100,7 +102,7 @@ def pair_lines(old: Sequence[str], new: Sequence[str], cancel: CancelToken | Non
 
 
 def _likeness(a: str, b: str) -> float:
-    return Indel.normalized_similarity(a[:MAX_CHARACTERS], b[:MAX_CHARACTERS], score_cutoff=_PAIR_ALIKE)
+    return Indel.normalized_similarity(a[:_LIKENESS], b[:_LIKENESS], score_cutoff=_PAIR_ALIKE)
 
 
 def _offsets(tokens: Sequence[str]) -> list[int]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, Signal
 
 from ltmem_gui.domain.consent import Decision
-from ltmem_gui.domain.diffing.intraline import DIFFERENT, Intraline, Span, compare_lines, pair_lines
+from ltmem_gui.domain.diffing.intraline import Intraline, Span
 from ltmem_gui.domain.diffing.layout import Look, lay_out
 from ltmem_gui.domain.diffing.moves import Moves, find_moves, order_only
 from ltmem_gui.domain.diffing.rows import Document, Row, RowKind
@@ -19,10 +19,10 @@ from ltmem_gui.domain.findings import Finding
 from ltmem_gui.domain.hazards import usual_line_end
 from ltmem_gui.domain.plan import FileChange
 from ltmem_gui.domain.review import Review
+from ltmem_gui.ui.models.diff_marks import WordMarks
 
 MAX_MOVE_LINES = 20_000
 LONG_LINE = 10_000
-NO_MARKS = Intraline(DIFFERENT.extent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,7 @@ class DiffModel(QObject):
         self._findings: dict[int, tuple[Finding, ...]] = {}
         self._file_findings: tuple[Finding, ...] = ()
         self._moves: Moves | None = None
-        self._pairs: dict[int, dict[int, int]] = {}
-        self._marks: dict[tuple[int, int], tuple[Intraline, bool]] = {}
+        self.marks = WordMarks(self.document)
         self._number_of: dict[int, int] = {}
         self.last_number = 1
         self._places: tuple[Place, ...] = ()
@@ -182,32 +181,11 @@ class DiffModel(QObject):
 
     def marks_of(self, index: int) -> Intraline:
         """Return the changed words of a row; computed for the rows that are looked at, kept for the layout."""
-        return self._compared(index)[0]
+        return self.marks.of(index)[0]
 
     def only_end_changed(self, index: int) -> bool:
         """Tell whether a row differs from its partner in its line end alone."""
-        return self._compared(index)[1]
-
-    def _compared(self, index: int) -> tuple[Intraline, bool]:
-        """Return changed words, and whether the line end alone differs, for a row and its partner."""
-        place = self.document.locate(index)
-        found = self._marks.get(place)
-        if found is None:
-            found = self._marks[place] = self._compare(*place)
-        return found
-
-    def _compare(self, run: int, inside: int) -> tuple[Intraline, bool]:
-        kind = self.document.runs[run].kind
-        if kind not in (RowKind.REMOVED, RowKind.ADDED):
-            return NO_MARKS, False
-        first = run if kind is RowKind.REMOVED else run - 1
-        partner = self._partner(first, inside, from_old=kind is RowKind.REMOVED)
-        if partner is None:
-            return NO_MARKS, False
-        old_at, new_at = (inside, partner) if kind is RowKind.REMOVED else (partner, inside)
-        old = self.document.runs[first].row(old_at)
-        new = self.document.runs[first + 1].row(new_at)
-        return compare_lines(old.text, new.text), old.text == new.text and old.end != new.end
+        return self.marks.of(index)[1]
 
     def moved(self, row: Row) -> int | None:
         """Return the line (from 1) a moved row went to or came from, None for rows that did not move."""
@@ -303,28 +281,11 @@ class DiffModel(QObject):
 
     # --- inside ---
 
-    def _partner(self, first: int, inside: int, *, from_old: bool) -> int | None:
-        """Return the line on the other side of a removed run (`first`) and the added run after it."""
-        runs = self.document.runs
-        if not 0 <= first < len(runs) - 1:
-            return None
-        removed, added = runs[first], runs[first + 1]
-        if removed.kind is not RowKind.REMOVED or added.kind is not RowKind.ADDED or removed.unit != added.unit:
-            return None
-        if first not in self._pairs:
-            self._pairs[first] = pair_lines(_lines(removed.source, removed), _lines(added.source, added))
-        pairs = self._pairs[first]
-        if from_old:
-            return pairs.get(inside)
-        if removed.size == added.size:
-            return inside
-        return next((old for old, new in pairs.items() if new == inside), None)
-
     def _lay_out(self) -> None:
         assert self.file is not None
         assert self.review is not None
         self.document = lay_out(self.file.change, self.review, self.file.base, self.look)
-        self._pairs, self._marks = {}, {}
+        self.marks = WordMarks(self.document)
         self._number_of = {row: number for number, row in enumerate(self.document.headers, 1)}
         self.structure_changed.emit()
 
@@ -354,11 +315,6 @@ class _Indexed(Sequence[str]):
 
     def __len__(self) -> int:
         return len(self._lines)
-
-
-def _lines(source: Sequence[str], run: object) -> list[str]:
-    offset, count = run.offset, run.size  # type: ignore[attr-defined]
-    return list(source[offset : offset + count])
 
 
 def _shape(review: Review, change: FileChange) -> tuple[object, ...]:

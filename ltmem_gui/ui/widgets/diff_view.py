@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -178,10 +178,14 @@ class DiffView(QAbstractScrollArea):
         painter.fillRect(
             QRect(0, max(0, below), self.viewport().width(), self.viewport().height()), self._rows.colors.base
         )
+        marks = self._model.marks
+        marks.start_frame()
         if self.paired:
             self._paint_pairs(painter, first, last, offset)
         else:
             self._paint_unified(painter, first, last, offset)
+        if marks.end_frame():
+            QTimer.singleShot(0, self.viewport(), self.viewport().update)  # the rest comes with the next frame
 
     def _paint_unified(self, painter: QPainter, first: int, last: int, offset: int) -> None:
         h, scroll = self._rows.height, self.horizontalScrollBar().value()
