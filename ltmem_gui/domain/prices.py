@@ -102,8 +102,8 @@ class Price(BaseModel):
 
     def in_words(self) -> str:
         """Return the price as the sheet says it."""
-        cached = "" if self.cached is None else f", {plain(self.cached)} cached"
-        figures = f"{plain(self.input)} {self.currency} in{cached}, {plain(self.output)} out"
+        cached = "" if self.cached is None else f", {plain(self.cached)} {self.currency} cached"
+        figures = f"{plain(self.input)} {self.currency} in{cached}, {plain(self.output)} {self.currency} out"
         return f"{figures} per million tokens"
 
 

@@ -82,6 +82,10 @@ class ModelServer:
     context_tokens: int = 0
     accepts: frozenset[str] = frozenset({"json_schema", "json_object", "reasoning"})
     models: tuple[str, ...] = ("small", "large")
+    headers: dict[str, str] = field(default_factory=dict)
+    """What every answer to a POST carries, e.g. what is left of the limits."""
+    usage: dict[str, int] = field(default_factory=dict)
+    """Token counts that differ from the usual ones; a negative one is not reported."""
     requests: list[Recorded] = field(default_factory=list)
     in_flight: int = 0
     most_in_flight: int = 0
@@ -271,7 +275,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("content-type", "text/html" if html else "application/json")
         self.send_header("content-length", str(len(data)))
-        for name, value in (headers or {}).items():
+        limits = self.server_state.headers if self.command == "POST" else {}
+        for name, value in {**limits, **(headers or {})}.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(data)

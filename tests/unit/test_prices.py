@@ -157,8 +157,8 @@ def test_prices_are_empty_by_default_and_one_is_kept_per_provider_and_model() ->
     assert price_of(settings.prices, "openai", "other") is None
     assert Settings.model_validate_json(settings.model_dump_json()) == settings
     assert str(PRICE) == "openai m 0.25 0.025 2 USD"
-    assert PRICE.in_words() == "0.25 USD in, 0.025 cached, 2 out per million tokens"
-    assert settings.prices[0].in_words() == "1 EUR in, 2 out per million tokens"
+    assert PRICE.in_words() == "0.25 USD in, 0.025 USD cached, 2 USD out per million tokens"
+    assert settings.prices[0].in_words() == "1 EUR in, 2 EUR out per million tokens"
     assert Settings.model_validate({"prices": "openai m 1 2 EUR"}).prices == settings.prices[:1]
 
 
