@@ -43,7 +43,7 @@ Fallback = Literal["generated_at", "source_updated_at"]
 class Side:
     """Codex's home, the program beside it, and what each does with the one folder."""
 
-    def __init__(self, place: Path, now: int, config: dict[str, int], fallback: Fallback = "source_updated_at") -> None:
+    def __init__(self, place: Path, now: int, config: dict[str, Any], fallback: Fallback = "source_updated_at") -> None:
         self.codex = CodexHome(place / "codex").create()
         self.root = self.codex.path / "memories"
         self.bench = Bench(place)

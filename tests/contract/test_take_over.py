@@ -280,7 +280,7 @@ def test_rows_are_compared_again_when_they_are_taken(bench: Bench, codex: CodexH
     stale = planned(bench, codex)
     with bench.stores.writing(bench.home) as store:
         store.exclude(D, reason="no", now=NOW)
-    codex.keep(kept(A, NOW + 1, raw_memory="- newest"))
+    codex.keep(kept(A, NOW, raw_memory="- newest"))  # as new as the planned one, and here first
     applied(bench, planned(bench, codex))
     with pytest.raises(StalePlan, match="as it was"):
         applied(bench, stale)

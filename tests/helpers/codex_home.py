@@ -79,7 +79,7 @@ def marks(count: int) -> str:
     return ", ".join("?" * count)
 
 
-def kept(thread: str, at: int = NOW, **changes: object) -> StageOneOutput:
+def kept(thread: str, at: int = NOW, **changes: Any) -> StageOneOutput:
     """Return a memory as Codex keeps it."""
     values: dict[str, Any] = {
         "thread_id": thread,
