@@ -43,6 +43,7 @@ from ltmem_gui.pipeline.provider_choice import ProviderChoice
 from ltmem_gui.pipeline.requests import Request, ScanReport
 from ltmem_gui.pipeline.row_plans import InboxWish
 from ltmem_gui.pipeline.sessions import open_store
+from ltmem_gui.pipeline.written import LastApply, last_apply
 
 
 class Operations:
@@ -200,6 +201,10 @@ class Operations:
         """Return every receipt, oldest first."""
         async with open_store(self._adapters, home, writing=False) as call:
             return await call(call.store.receipts)
+
+    async def last_apply(self, request: Request) -> LastApply | None:
+        """Return what the last apply changed, None when its undo image is gone."""
+        return await last_apply(self._adapters, request)
 
     async def watermark(self, home: Path) -> int:
         """Return the last success watermark, Unix seconds; 0 before the first."""

@@ -41,8 +41,10 @@ from ltmem_gui.ui.models.run_state import RunPhase, RunState
 from ltmem_gui.ui.models.text_lines import rollout_lines
 from ltmem_gui.ui.models.window_state import LayoutFile
 from ltmem_gui.ui.models.workbench import Folders, Notice, Seen, Workbench
+from ltmem_gui.ui.models.written import WrittenChanges
 from ltmem_gui.ui.panels.citations import line_colors
 from ltmem_gui.ui.panels.history import effect_text
+from ltmem_gui.ui.queue_desk import QueueDesk
 from ltmem_gui.ui.theme import Theme
 from ltmem_gui.ui.widgets.file_dialogs import ask_save_name
 from ltmem_gui.ui.window_layout import WindowLayout
@@ -103,6 +105,7 @@ class Controller(QObject):
             prepare=parts.prepare,
             parent=self,
         )
+        self.written = WrittenChanges(parts.operations, parts.supervisor, self.workbench.request, parent=self)
         self.copies = FileCopies(
             parts.operations,
             choose=lambda title, name: ask_save_name(title, name, window),
@@ -117,10 +120,12 @@ class Controller(QObject):
             confirm=lambda act: outside_sheet.ask(act, window),
             parent=self,
         )
+        self.rows = QueueDesk(window, self.workbench, parts.supervisor, parts.theme, self.opener)
         self.layout = None if parts.layout is None else WindowLayout(window, parts.layout, parts.supervisor)
         self.model_desk = ModelDesk(window, self.workbench, parts.supervisor, self)
         self._bind()
         self._connect()
+        self._connect_outside()
         self._on_folders_changed(Folders())
         self._on_run_changed(RunState())
 
@@ -163,16 +168,14 @@ class Controller(QObject):
         bench.run_changed.connect(self._on_run_changed)
         bench.seen_changed.connect(self._on_seen_changed)
         bench.estimated.connect(window.run_bar.show_plan)
+        bench.estimated.connect(window.queue.take_plan)
+        self.rows.told.connect(lambda words: window.messages.show_message("info", words))
         bench.events_arrived.connect(window.queue.take_events)
         bench.plan_made.connect(self._on_plan_made)
         bench.receipt_made.connect(self._on_receipt_made)
         bench.noticed.connect(self._on_noticed)
         window.folders.named.connect(self._on_folders_named)
         window.folders.demo_asked.connect(self._on_demo_asked)
-        self.opener.noticed.connect(self._on_noticed)
-        self.copies.noticed.connect(self._on_noticed)
-        window.review.copies = self.copies
-        window.review.hand_over.opener = self.opener
         window.review.apply_requested.connect(self._on_apply_requested)
         window.review.rebase_requested.connect(self._on_rebase_requested)
         window.review.leave_out_requested.connect(self._on_leave_out_requested)
@@ -188,11 +191,12 @@ class Controller(QObject):
         session.noticed.connect(self._on_noticed)
         session.plan_made.connect(bench.review)
         session.ended.connect(bench.read_receipts)
+        window.citations.looker.lend(bench.request)
+        window.citations.commands.opener = self.opener
+        window.citations.commands.noticed.connect(self._on_noticed)
         window.citations.read_asked.connect(self._on_read_asked)
         window.citations.count_changed.connect(lambda number: window.set_badge("citations", number))
         window.memory.read_asked.connect(self._on_read_asked)
-        window.history.read_asked.connect(self._on_receipts_asked)
-        window.history.undo_asked.connect(bench.undo)
         window.messages.action_pressed.connect(self._actions.trigger)
         if self.layout is not None:
             self.layout.told.connect(lambda words: window.messages.show_message("info", words))
@@ -200,6 +204,18 @@ class Controller(QObject):
         self._parts.supervisor.bug_raised.connect(lambda error: self._parts.reporter.report("task", error))
         self._parts.reporter.known_reported.connect(self._on_known_raised)
         self._parts.reporter.bug_reported.connect(self._on_bug_reported)
+
+    def _connect_outside(self) -> None:
+        """Connect what reaches beyond a plan: the editor, copies, what was written before."""
+        window = self.window
+        self.opener.noticed.connect(self._on_noticed)
+        self.copies.noticed.connect(self._on_noticed)
+        window.review.copies = self.copies
+        window.review.hand_over.opener = self.opener
+        window.history.read_asked.connect(self._on_receipts_asked)
+        window.history.undo_asked.connect(self.workbench.undo)
+        window.history.changes_asked.connect(self.written.read)
+        self.written.arrived.connect(window.history.show_changes)
 
     def _spawn(self, name: str, coro: Any) -> None:
         self._parts.supervisor.spawn(name, coro, policy="replace")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Context = Literal["everywhere", "queue", "inbox", "diff", "citations"]
+Context = Literal["everywhere", "queue", "inbox", "diff", "citations", "history"]
 
 CONTEXT_TITLES: dict[Context, str] = {
     "everywhere": "Everywhere",
@@ -13,6 +13,7 @@ CONTEXT_TITLES: dict[Context, str] = {
     "inbox": "Inbox",
     "diff": "Review",
     "citations": "Citations",
+    "history": "History",
 }
 
 
@@ -39,12 +40,19 @@ KEYS: tuple[KeyLine, ...] = (
     KeyLine("everywhere", ("Ctrl+Shift+S",), "Scan the sessions folder", "run.scan"),
     KeyLine("everywhere", ("Ctrl+.",), "Cancel the running task", "run.cancel"),
     KeyLine("everywhere", ("Ctrl+O",), "Name folders…", "folders.open"),
+    KeyLine("everywhere", ("Ctrl+M",), "Choose a model…", "provider.open"),
     KeyLine("everywhere", ("Ctrl+F",), "Find or filter", "find.focus"),
     KeyLine("everywhere", ("F1",), "Keys", "keys.open"),
     KeyLine("everywhere", ("Ctrl+Q",), "Quit", "app.quit"),
     KeyLine("queue", ("Return",), "Go to the detail", "queue.detail"),
     KeyLine("queue", ("L",), "Open the rollout", "queue.rollout"),
     KeyLine("queue", ("I",), "Copy the id", "queue.copy_id"),
+    KeyLine("queue", ("Shift+L",), "Go to the log", "queue.log"),
+    KeyLine("queue", ("P",), "Show the input", "queue.input"),
+    KeyLine("queue", ("M",), "Show the output", "queue.output"),
+    KeyLine("queue", ("C",), "Show its citations", "queue.citations"),
+    KeyLine("queue", ("O",), "Open in your editor…", "queue.editor"),
+    KeyLine("queue", ("Del",), "Cancel this one", "queue.cancel"),
     KeyLine("queue", ("Ctrl+Shift+R",), "Retry…", "queue.retry"),
     KeyLine("queue", ("H",), "Hold…", "queue.hold"),
     KeyLine("inbox", ("T",), "Take the line", "inbox.take"),
@@ -91,6 +99,13 @@ KEYS: tuple[KeyLine, ...] = (
     KeyLine("citations", ("O",), "Open at the line", "citations.open"),
     KeyLine("citations", ("I",), "Copy the location", "citations.copy"),
     KeyLine("citations", ("P",), "Copy a permalink", "citations.permalink"),
+    KeyLine("citations", ("Q",), "Copy the cited lines", "citations.quote"),
+    KeyLine("citations", ("Alt+Down",), "Next place of this claim", "citations.next_place"),
+    KeyLine("citations", ("Alt+Up",), "Previous place of this claim", "citations.previous_place"),
+    KeyLine("citations", ("Alt+Shift+Down",), "Next citation of these lines", "citations.next_citing"),
+    KeyLine("citations", ("Alt+Shift+Up",), "Previous citation of these lines", "citations.previous_citing"),
+    KeyLine("citations", ("E",), "Open in your editor…", "citations.editor"),
+    KeyLine("citations", ("F",), "Show in the file manager…", "citations.reveal"),
     KeyLine("citations", ("1",), "Supports", "audit.supports"),
     KeyLine("citations", ("2",), "Partly", "audit.partly"),
     KeyLine("citations", ("3",), "Does not support", "audit.does_not_support"),
@@ -99,6 +114,9 @@ KEYS: tuple[KeyLine, ...] = (
     KeyLine("citations", ("T",), "Note on the verdict", "audit.note"),
     KeyLine("citations", ("S",), "Skip", "audit.skip"),
     KeyLine("citations", ("Z",), "Undo the last verdict", "audit.undo"),
+    KeyLine("history", ("F7",), "Next change", "history.next_change"),
+    KeyLine("history", ("Shift+F7",), "Previous change", "history.previous_change"),
+    KeyLine("history", ("Space",), "Show more of a fold", "history.unfold"),
 )
 
 

@@ -12,6 +12,8 @@ from ltmem_gui.domain.diffing.files import file_change
 from ltmem_gui.domain.effects import DeleteFile, WriteFile
 from ltmem_gui.domain.errors import InputError, WorkspaceMoved
 from ltmem_gui.domain.plan import FileChange, Plan
+from ltmem_gui.pipeline.ports import UndoOffer
+from ltmem_gui.pipeline.written import _turned_round
 from ltmem_gui.workspace.reader import read
 from ltmem_gui.workspace.undo import (
     IMAGE_SECONDS,
@@ -208,3 +210,20 @@ def test_a_symlinked_root_is_never_cleared(crowded: World, tmp_path: Path) -> No
     with pytest.raises(InputError, match="symlink"):
         crowded.writer().apply(grant_for(plan, all_whole(plan)))
     assert (moved / "MEMORY.md").exists()
+
+
+def test_the_last_apply_is_shown_as_it_was_made(world: World) -> None:
+    before = {path: file.data for path, file in read(world.root).files.items()}
+    after = {**before, "MEMORY.md": before["MEMORY.md"] + b"one more\n", "fresh.md": b"new\n"}
+    gone = next(path for path in before if path.startswith("rollout_summaries/"))
+    del after[gone]
+    back = [file_change(path, after.get(path), before.get(path), unit="whole") for path in sorted(before | after)]
+    for path, data in after.items():
+        (world.root / path).write_bytes(data)
+    (world.root / gone).unlink()
+    offer = UndoOffer("p", NOW, tuple(change for change in back if change is not None))
+    made = _turned_round(offer, read(world.root))
+    assert {c.path: c.change for c in made.changes} == {"MEMORY.md": "modified", "fresh.md": "added", gone: "deleted"}
+    assert made.before == {"MEMORY.md": before["MEMORY.md"], gone: before[gone]}
+    memory = next(c for c in made.changes if c.path == "MEMORY.md")
+    assert [h.new for h in memory.hunks] == [("one more\n",)]

@@ -238,6 +238,11 @@ def test_the_last_apply_is_undone_by_a_plan_like_any_other(desk: Desk) -> None:
     desk.act_and_answer("review.apply", "confirmation.yes")
     assert (desk.root / "MEMORY.md").is_file()
     assert desk.window.shown_panel == "history"
+    desk.press("history.changes")
+    written = desk.window.history.written
+    assert written.isVisible()
+    shown = written.model.document
+    assert any("pnpm" in shown.row(at).text for at in range(shown.count))
     desk.press("history.undo")
     assert desk.window.shown_panel == "review"
     assert (desk.root / "MEMORY.md").is_file()

@@ -133,6 +133,7 @@ class KeysPage(_Sheet):
             ("inbox", left),
             ("citations", left),
             ("diff", right),
+            ("history", right),
         )
         for context, column in places:
             column.addWidget(plain_label(CONTEXT_TITLES[context], font=bold_font()))
