@@ -87,7 +87,7 @@ def run(argv: Sequence[str], surfaces: Surfaces, stdin: TextIO, out: TextIO, err
         return int(ExitCode.ERROR)
     except Exception:  # noqa: BLE001 - the outermost frame: a bug is reported in full
         err.write("ltmem-gui: an error in the program, not in your data; please report what follows\n")
-        err.write(checked_words(redact, traceback.format_exc(), shown=TRACEBACK))
+        err.write(checked_words(redact, traceback.format_exc()[:TRACEBACK]))
         return int(ExitCode.ERROR)
 
 

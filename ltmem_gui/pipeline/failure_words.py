@@ -56,10 +56,10 @@ def checked_by(redact: Callable[[str], Redaction], error: Error) -> Error:
     return _said(error, what, remedy, where)
 
 
-def checked_words(redact: Callable[[str], Redaction], words: str, *, shown: int = SHOWN) -> str:
-    """Return a message that is no error of ours, checked and cut at `shown` characters."""
+def checked_words(redact: Callable[[str], Redaction], words: str) -> str:
+    """Return words that are no error of ours, checked."""
     try:
-        return redact(words[: max(LONGEST, shown)]).text[:shown]
+        return redact(words).text
     except RedactionFailed:
         return WITHHELD
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ltmem_gui.domain.audit_evidence import EvidenceChange
@@ -16,7 +17,7 @@ from ltmem_gui.domain.plan import Plan, SelectedRow
 from ltmem_gui.domain.refusals import RefusedHunk
 from ltmem_gui.pipeline.beside_codex import require_no_other
 from ltmem_gui.pipeline.evidence_keeping import write_evidence
-from ltmem_gui.pipeline.failure_words import checked_words
+from ltmem_gui.pipeline.failure_words import LONGEST, SHOWN, checked_words
 from ltmem_gui.pipeline.ports import Adapters, Store
 
 
@@ -86,22 +87,37 @@ class StoreLedger:
             write_evidence(store, plan, self._evidence, receipt.baseline_commit)
             change_rows(store, plan, now)
             if self._selection is not None:
-                store.refuse_hunks(refused_hunks(plan, self._selection, now))
-            metered = receipt.model_copy(update={"metrics": _metrics(plan, receipt)})
+                store.refuse_hunks(self._told(refused_hunks(plan, self._selection, now)))
+            reasons = {finding: self._words(reason) for finding, reason in receipt.overrides.items()}
+            metered = receipt.model_copy(update={"metrics": _metrics(plan, receipt), "overrides": reasons})
             return store.finish_global(
                 claim, watermark=watermark or 0, rows=rows, receipt=metered, now=self._adapters.clock()
             )
 
     def fail(self, claim: Claim, reason: str) -> None:
         """End the lease as a failure; whatever the reason quotes is checked for secrets before it is stored."""
-        reason = checked_words(self._adapters.layer_redactor().redact, reason)
         with self._adapters.stores.writing(self._home) as store:
-            store.fail_global(claim, reason=reason, now=self._adapters.clock())
+            store.fail_global(claim, reason=self._words(reason[:LONGEST])[:SHOWN], now=self._adapters.clock())
 
     def release(self, claim: Claim) -> None:
         """Give the lease back."""
         with self._adapters.stores.writing(self._home) as store:
             store.release_global(claim, now=self._adapters.clock())
+
+    def _told(self, hunks: Iterable[RefusedHunk]) -> list[RefusedHunk]:
+        """Take the secrets out of rejected hunks: what was rejected may be that one is replaced."""
+        return [
+            replace(hunk, old=self._lines(hunk.old), new=self._lines(hunk.new), note=self._words(hunk.note))
+            for hunk in hunks
+        ]
+
+    def _lines(self, lines: Sequence[str]) -> tuple[str, ...]:
+        """Take the secrets out of whole lines, read as one text: a key may go over several."""
+        *whole, rest = self._words("".join(lines)).split("\n")
+        return (*(f"{line}\n" for line in whole), *([rest] if rest else []))
+
+    def _words(self, text: str) -> str:
+        return checked_words(self._adapters.layer_redactor().redact, text)
 
 
 def _metrics(plan: Plan, receipt: Receipt) -> dict[str, int]:

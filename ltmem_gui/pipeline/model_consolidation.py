@@ -54,7 +54,8 @@ HOLD_LOCK = "hold the global lock while the agent runs, and record how it ended"
 class AgentInput:
     """What the agent would get: redacted files (the diff file among them), and what was kept from it.
 
-    `unchecked` are files that could not be checked for secrets: the agent does not see them, and they stay.
+    `unchecked` are files that could not be checked for secrets, or whose names hold one: the agent does not see them,
+    and they stay. `status` says in lines what changed against the baseline, as the agent is told.
     """
 
     files: Mapping[str, bytes]
@@ -62,6 +63,7 @@ class AgentInput:
     changes: tuple[BaselineChange, ...]
     redactions: Mapping[str, int]
     findings: tuple[Finding, ...]
+    status: tuple[str, ...] = ()
 
     @property
     def tree(self) -> dict[str, bytes]:
@@ -128,6 +130,12 @@ async def prepare_input(adapters: Adapters, staged: Staged, cancel: CancelToken)
     findings: list[Finding] = []
     for path, data in staged.files.items():
         cancel.check()
+        if (await adapters.redact_text(path)).findings:
+            unchecked[path] = data
+            findings.append(
+                secret_finding(path, None, "its name holds a secret, so the agent does not see it", blocking=False)
+            )
+            continue
         try:
             redaction = await adapters.redact_text(data.decode("utf-8"))
         except UnicodeDecodeError:
@@ -146,7 +154,10 @@ async def prepare_input(adapters: Adapters, staged: Staged, cancel: CancelToken)
     # The removed lines come from the baseline, which nobody checked.
     diff = await adapters.redact_text(await store(adapters.workspace.workspace_diff, staged.snapshot, clean))
     clean[WORKSPACE_DIFF_FILENAME] = diff.text.encode("utf-8", "replace")
-    return AgentInput(clean, unchecked, changes, dict(sorted(found.items())), tuple(findings))
+    status = "\n".join(f"{change.status} {change.path}" for change in changes if change.path not in unchecked)
+    # A name that was deleted may hold a secret too.
+    told = tuple(filter(None, (await adapters.redact_text(status)).text.split("\n")))
+    return AgentInput(clean, unchecked, changes, dict(sorted(found.items())), tuple(findings), told)
 
 
 async def input_changes(adapters: Adapters, staged: Staged, prepared: AgentInput) -> tuple[FileChange, ...]:
@@ -164,7 +175,7 @@ def brief_of(prepared: AgentInput, agent: StartAgent) -> AgentBrief:
     return AgentBrief(
         mode=agent.mode,
         diff_file=WORKSPACE_DIFF_FILENAME,
-        status=tuple(f"{change.status} {change.path}" for change in prepared.changes),
+        status=prepared.status,
         extensions=extension_names(prepared.files),
         refused=agent.refused,
         note=agent.note,
