@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TypeVar
 
 from ltmem_gui.domain.errors import KnownError
+from ltmem_gui.domain.redaction.kinds import placeholder
 from ltmem_gui.domain.secrets import Redaction
 
 Error = TypeVar("Error", bound=KnownError)
 
 LONGEST_INLINE = 100_000
 """Redacting more than this at once would hold the window for longer than 50 ms."""
+AROUND = 400
+"""What is read beside a part that is copied."""
 
 
 def told(error: Error) -> Error:
@@ -26,3 +29,23 @@ def cleaned(text: str) -> Redaction:
     from ltmem_gui.domain.redaction import redact_text
 
     return redact_text(text)
+
+
+def cleaned_part(text: str, start: int, end: int) -> str:
+    """Return a part of a text without secrets; what stands around tells what the part holds.
+
+    A part of more than 100,000 characters is cut there, and says so.
+    """
+    stop = min(end, start + LONGEST_INLINE)
+    left = max(0, start - AROUND)
+    parts: list[str] = []
+    last = start
+    for finding in cleaned(text[left : stop + AROUND]).findings:
+        first, after = max(left + finding.start, start), min(left + finding.end, stop)
+        if first < after:
+            parts += (text[last:first], placeholder(finding.kind))
+            last = after
+    parts.append(text[last:stop])
+    if stop < end:
+        parts.append(f"\n… {end - stop:,} more characters were not copied: copy less at once\n")
+    return "".join(parts)

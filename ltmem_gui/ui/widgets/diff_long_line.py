@@ -7,6 +7,7 @@ from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from ltmem_gui.domain.hazards import visible
+from ltmem_gui.ui.widgets.clean_text import CleanText
 from ltmem_gui.ui.widgets.labels import plain_label
 
 PAGE = 10_000
@@ -23,7 +24,7 @@ class LongLineDialog(QDialog):
         self.resize(760, 480)
         self._text = text
         self._page = 0
-        self._field = QPlainTextEdit()
+        self._field = CleanText()
         self._field.setObjectName("long_line.text")
         self._field.setAccessibleName("The whole line")
         self._field.setReadOnly(True)

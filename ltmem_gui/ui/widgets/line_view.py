@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
 from ltmem_gui.domain.hazards import visible
 from ltmem_gui.ui.models.text_lines import TextLine
+from ltmem_gui.ui.widgets.clean_text import CleanText
 
 MAX_LINES = 20_000
 MAX_LENGTH = 10_000
@@ -26,7 +27,7 @@ class LineColors:
     margin_text: QColor
 
 
-class LineView(QPlainTextEdit):
+class LineView(CleanText):
     """Show lines read-only; at most 20,000, each cut at 10,000 characters, which is said where it happens."""
 
     def __init__(self, name: str, colors: LineColors, font: QFont, parent: QWidget | None = None) -> None:
