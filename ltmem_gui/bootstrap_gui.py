@@ -125,7 +125,13 @@ def load_adapters(adapters: Composition) -> None:
     """Import and build what a first scan needs, and start the workers; called on a thread after a person's press."""
     import importlib
 
-    for name in ("llm.builtin.extraction", "llm.builtin.consolidation", "workspace.writer", "store.opening"):
+    for name in (
+        "llm.builtin.extraction",
+        "llm.builtin.consolidation",
+        "workspace.writer",
+        "store.opening",
+        "domain.redaction",
+    ):
         importlib.import_module(f"ltmem_gui.{name}")
     adapters.offload.start()
     for _ in (adapters.preparer, adapters.rollouts, adapters.workspace, adapters.stores, adapters.owner):

@@ -50,18 +50,23 @@ from ltmem_gui.domain.extraction import (
 from ltmem_gui.domain.jobs import STAGE1_KIND, Claim, ClaimOutcome, ClaimResult, JobOutcome
 from ltmem_gui.domain.leases import StageTwo
 from ltmem_gui.domain.memory_items import token_limit
-from ltmem_gui.domain.metrics import Meter, TokenUsage, phase1_metrics
+from ltmem_gui.domain.metrics import Meter, phase1_metrics
 from ltmem_gui.domain.plan import Plan
-from ltmem_gui.domain.prices import Bill
+from ltmem_gui.domain.prices import Bill, plain
 from ltmem_gui.domain.rollouts import RolloutRef
+from ltmem_gui.domain.tokens import TokenUsage
 from ltmem_gui.pipeline.failure_words import checked
 from ltmem_gui.pipeline.ports import Adapters, Extractor, SplittingExtractor
+from ltmem_gui.pipeline.provider_limits import keep_limits, refuse_below_limit
+from ltmem_gui.pipeline.provider_ports import LimitedExtractor
 from ltmem_gui.pipeline.row_apply import change_jobs
 from ltmem_gui.pipeline.sessions import StoreCall, open_store
+from ltmem_gui.pipeline.spending import Spending
 
 CONCURRENCY_LIMIT = 8
 SLOT_WAIT_SECONDS = 0.5
 SLOT_PATIENCE_SECONDS = 60.0
+STOPPED = "the run was stopped before it"
 NOT_BEGUN = "cancelled by you before it began"
 CANCELLED_ALONE = "cancelled by you; its try is not lost"
 
@@ -86,6 +91,7 @@ async def run_extraction(adapters: Adapters, grant: ApplyGrant, *, cancel: Cance
     async with open_store(adapters, home, writing=True) as call:
         if await call(call.store.receipt_of, plan.digest) is not None:
             raise AlreadyApplied("this plan was carried out already", "make a new plan", plan.home)
+        await refuse_below_limit(adapters, call, plan)
         await call(call.store.record_approval, grant.approval)
         run = _Run(adapters, call, plan, cancel, listen)
         try:
@@ -99,6 +105,7 @@ async def run_extraction(adapters: Adapters, grant: ApplyGrant, *, cancel: Cance
 
 
 async def _record(call: StoreCall, grant: ApplyGrant, run: _Run, started: int, finished: int) -> Receipt:
+    spent = run.spending.money
     receipt = Receipt(
         operation_number=0,
         operation=grant.plan.operation,
@@ -112,8 +119,12 @@ async def _record(call: StoreCall, grant: ApplyGrant, run: _Run, started: int, f
         counts=dict(sorted(run.counts.items())),
         metrics=phase1_metrics(run.counts, run.meter, milliseconds=run.milliseconds),
         redactions={place: dict(sorted(kinds.items())) for place, kinds in run.redactions.items() if kinds},
+        costs={} if spent is None else {spent.currency: plain(spent.amount)},
+        cost_unknown=run.spending.unknown,
     )
-    return await call(call.store.record_receipt, receipt)
+    recorded = await call(call.store.record_receipt, receipt)
+    await keep_limits(call, run.extractor, started)
+    return recorded
 
 
 class _Run:
@@ -125,12 +136,18 @@ class _Run:
         self._plan = plan
         self._cancel = cancel
         self._listen = listen
-        self._extractor: Extractor = adapters.extractor(plan.provider.name, plan.settings)
+        self.extractor: Extractor = adapters.extractor(plan.provider.name, plan.settings)
         self._live: dict[str, Claim] = {}
         self._claiming: set[asyncio.Future[ClaimResult]] = set()
-        self._tokens = 0
         self._hosts = {effect.host for effect in plan.effects_of(SendToModel)}
         self._began = asyncio.get_running_loop().time()
+        limited = self.extractor if isinstance(self.extractor, LimitedExtractor) else None
+        self.spending = Spending(
+            plan.settings,
+            self.extractor.mark,
+            clock=adapters.clock,
+            limits=lambda: None if limited is None else limited.limits,
+        )
         self.meter = Meter()
         self.counts: Counter[str] = Counter()
         self.redactions: dict[str, Counter[str]] = {"input": Counter(), "output": Counter()}
@@ -157,7 +174,7 @@ class _Run:
     async def extract_all(self) -> None:
         """Work through the plan's list with eight workers until it is done or cancelled."""
         jobs = [job for effect in self._plan.effects_of(ClaimJobs) for job in effect.jobs]
-        host = self._extractor.mark.host
+        host = self.extractor.mark.host
         if jobs and host and host not in self._hosts:
             raise GrantMissing(f"the plan does not name the host {host}", "make a new plan")
         waiting = iter(jobs)
@@ -181,20 +198,23 @@ class _Run:
             await asyncio.gather(*workers, beat, return_exceptions=True)
             await asyncio.gather(*self._claiming, return_exceptions=True)
             await asyncio.shield(self._release_all())
-            await asyncio.shield(self._extractor.close())
+            await asyncio.shield(self.extractor.close())
 
     async def _work(self, waiting: Iterator[PlannedJob], total: int) -> None:
         for job in waiting:
-            if self._cancel.cancelled or self._over_limit():
-                outcome, reason, reply = JobOutcome.SKIPPED, "the run was stopped before it", None
+            stop = STOPPED if self._cancel.cancelled else await self.spending.admit(job)
+            if stop:
+                outcome, reason, bill = JobOutcome.SKIPPED, stop, None
             else:
-                outcome, reason, reply = await self._stoppable(await self._labelled(job))
+                outcome, reason, bill = await self._stoppable(await self._labelled(job))
+                await self.spending.release(job)
             self.counts[outcome.value] += 1
-            tokens = (reply.tokens_in, reply.tokens_out) if reply else (None, None)
+            tokens = (bill.usage.input, bill.usage.output) if bill else (None, None)
             self._listen(JobFinished(job.thread_id, outcome.value, reason, *tokens))
+            self._listen(self.spending.report())
             self._listen(RunProgressed(sum(self.counts[outcome.value] for outcome in JobOutcome), total))
 
-    async def _stoppable(self, job: PlannedJob) -> tuple[JobOutcome, str, ExtractionReply | None]:
+    async def _stoppable(self, job: PlannedJob) -> tuple[JobOutcome, str, Bill | None]:
         """Work on one job until it ends or a person cancels just this one: its lease is given back, its try kept."""
         part = self._cancel.part(job.thread_id)
         loop, me = asyncio.get_running_loop(), asyncio.current_task()
@@ -229,7 +249,7 @@ class _Run:
         ended = JobOutcome(job.last_outcome) if job is not None and job.last_outcome else released
         return ended, CANCELLED_ALONE if ended is released else ""
 
-    async def _one(self, job: PlannedJob) -> tuple[JobOutcome, str, ExtractionReply | None]:
+    async def _one(self, job: PlannedJob) -> tuple[JobOutcome, str, Bill | None]:
         claim, reason = await self._claim(job)
         if claim is None:
             return JobOutcome.SKIPPED, reason, None
@@ -239,8 +259,8 @@ class _Run:
         self._live.pop(job.thread_id, None)
         return result
 
-    async def _attempt(self, job: PlannedJob, claim: Claim) -> tuple[JobOutcome, str, ExtractionReply | None]:
-        reply: ExtractionReply | None = None
+    async def _attempt(self, job: PlannedJob, claim: Claim) -> tuple[JobOutcome, str, Bill | None]:
+        bill: Bill | None = None
         known: tuple[str, ...] = ()
         try:
             changed = await self._changed(job)
@@ -254,36 +274,44 @@ class _Run:
             self.redactions["input"].update(prepared.redactions)
             self._tell_prepared(job, prepared)
             reply = await self._ask(job, prepared)
-            self.meter.add(TokenUsage(reply.tokens_in, reply.tokens_out, reply.tokens_cached, reply.tokens_reasoning))
-            self._tokens += (reply.tokens_in or 0) + (reply.tokens_out or 0)
-            outcome, note = await self._finish(job, claim, prepared, reply)
+            bill = await self._billed(job, reply.usage)
+            outcome, note = await self._finish(job, claim, prepared, reply, bill)
         except LeaseLost as error:
-            return JobOutcome.LEASE_LOST, error.what, reply
+            return JobOutcome.LEASE_LOST, error.what, bill
         except KnownError as error:
+            if isinstance(error, ProviderError):
+                bill = await self._billed(job, error.usage, error)
             said = await checked(self._adapters, error, known)
-            return await self._failed(claim, said, reply), str(said), reply
+            return await self._failed(claim, said, bill), str(said), bill
         except Exception as error:  # noqa: BLE001 - a bug in one rollout must not cost the others
             # The log carries the traceback to the crash report; the job carries the fact.
             _log.exception("extraction of %s failed", job.thread_id)
             bug = InputError(f"internal error: {type(error).__name__}")
-            return await self._failed(claim, bug, reply, group="bug"), bug.what, reply
-        return outcome, note, reply
+            return await self._failed(claim, bug, bill, group="bug"), bug.what, bill
+        return outcome, note, bill
+
+    async def _billed(self, job: PlannedJob, usage: TokenUsage | None, error: ProviderError | None = None) -> Bill:
+        """Count what an attempt took, also one whose answer cannot be used."""
+        if usage is not None:
+            self.meter.add(usage)
+        return await self.spending.settle(job, usage, error)
 
     def _tell_prepared(self, job: PlannedJob, prepared: ExtractionInput) -> None:
         sizes = (prepared.tokens_before, prepared.tokens, prepared.truncated)
         self._listen(JobPrepared(job.thread_id, *sizes, dict(prepared.redactions)))
-        mark = self._extractor.mark
-        where = f"{mark.host}, model {mark.model}" if mark.host else f"{mark.label}, on this computer"
+        mark = self.extractor.mark
+        where = f"{mark.host}, model {mark.model}" if mark.host else mark.label
         parts = f", in parts of {job.split} tokens" if job.split else ""
         self._listen(JobNoted(job.thread_id, "debug", f"asking {where}{parts}"))
 
     async def _ask(self, job: PlannedJob, prepared: ExtractionInput) -> ExtractionReply:
         """Ask the provider, in parts where the plan says so."""
+        self.spending.asking(job)
         if not job.split:
-            return await self._extractor.extract(prepared)
-        if not isinstance(self._extractor, SplittingExtractor):
-            raise InputError(f"{self._extractor.mark.name} reads a rollout whole", "make a plan without split")
-        return await self._extractor.extract_split(prepared, job.split)
+            return await self.extractor.extract(prepared)
+        if not isinstance(self.extractor, SplittingExtractor):
+            raise InputError(f"{self.extractor.mark.name} reads a rollout whole", "make a plan without split")
+        return await self.extractor.extract_split(prepared, job.split)
 
     async def _labelled(self, job: PlannedJob) -> PlannedJob:
         """Pass what the job row says in words through the choke point; a plan may come from elsewhere."""
@@ -345,13 +373,13 @@ class _Run:
             )
 
     async def _finish(
-        self, job: PlannedJob, claim: Claim, prepared: ExtractionInput, reply: ExtractionReply
+        self, job: PlannedJob, claim: Claim, prepared: ExtractionInput, reply: ExtractionReply, bill: Bill
     ) -> tuple[JobOutcome, str]:
         decoded = decode_reply(reply.text)
         reply = replace(reply, inbox=await self._clean_inbox(reply.inbox, prepared.known_values))
         now = self._adapters.clock()
         if decoded.is_no_op:
-            await self._call(self._call.store.succeed_stage1_no_output, claim, reply, now=now)
+            await self._call(self._call.store.succeed_stage1_no_output, claim, reply, now=now, bill=bill)
             return JobOutcome.NO_OUTPUT, ""
         clean = await self._clean(decoded, prepared.known_values)
         output = StageOneOutput(
@@ -365,12 +393,12 @@ class _Run:
             rollout_path=prepared.rollout_path,
             git_branch=prepared.git_branch,
         )
-        await self._call(self._call.store.succeed_stage1, claim, output, reply, now=now)
+        await self._call(self._call.store.succeed_stage1, claim, output, reply, now=now, bill=bill)
         return JobOutcome.SUCCEEDED, self._doubts(clean, prepared)
 
     def _doubts(self, reply: StageOneReply, prepared: ExtractionInput) -> str:
         """Say which references of a model do not hold in the rollout; the built-in rules quote and need no check."""
-        if not self._extractor.mark.host:
+        if not self.extractor.mark.host:
             return ""
         found = references_supported(reply, prepared.thread_id, lines_of(prepared.items))
         return f"{len(found)} references do not hold: {found[0].text}" if found else ""
@@ -391,10 +419,8 @@ class _Run:
         self.redactions["output"].update(finding.kind for finding in redaction.findings)
         return redaction.text
 
-    async def _failed(
-        self, claim: Claim, error: KnownError, reply: ExtractionReply | None, *, group: str = ""
-    ) -> JobOutcome:
-        """Record a failure, with the tokens of an answer that could not be used.
+    async def _failed(self, claim: Claim, error: KnownError, bill: Bill | None, *, group: str = "") -> JobOutcome:
+        """Record a failure, with what an answer took that could not be used.
 
         A lease that was lost meanwhile has an owner who records instead.
         """
@@ -407,15 +433,11 @@ class _Run:
                 reason=str(error),
                 now=self._adapters.clock(),
                 retry_after=error.retry_after if isinstance(error, ProviderError) else None,
-                bill=Bill(reply.usage) if reply else None,
+                bill=bill,
             )
         except LeaseLost:
             return JobOutcome.LEASE_LOST
         return JobOutcome.FAILED
-
-    def _over_limit(self) -> bool:
-        limit = self._plan.settings.max_tokens_per_run
-        return bool(limit) and self._tokens >= limit
 
     async def _beat(self) -> None:
         while True:

@@ -187,7 +187,9 @@ class Controller(QObject):
         window.inbox.read_asked.connect(self._on_receipts_asked)
         window.inbox.count_changed.connect(lambda number: window.set_badge("inbox", number))
         session = window.citations.session
-        session.lend(AuditPowers(bench.request, self._confirm, self._parts.approver))
+        powers = AuditPowers(bench.request, self._confirm, self._parts.approver)
+        session.lend(powers)
+        window.review.verdicts.lend(powers)
         session.noticed.connect(self._on_noticed)
         session.plan_made.connect(bench.review)
         session.ended.connect(bench.read_receipts)
@@ -211,6 +213,8 @@ class Controller(QObject):
         self.opener.noticed.connect(self._on_noticed)
         self.copies.noticed.connect(self._on_noticed)
         window.review.copies = self.copies
+        window.review.verdicts.noticed.connect(self._on_noticed)
+        window.review.verdicts.ended.connect(self.workbench.read_receipts)
         window.review.hand_over.opener = self.opener
         window.history.read_asked.connect(self._on_receipts_asked)
         window.history.undo_asked.connect(self.workbench.undo)

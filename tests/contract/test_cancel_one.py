@@ -146,4 +146,4 @@ def test_sizes_and_redactions_are_told_without_any_text(bench: Bench) -> None:
     assert all(event.tokens_before >= event.tokens_sent > 0 and not event.truncated for event in prepared)
     assert sum(prepared[0].redactions.values()) == 1
     noted = [event.text for event in bench.events if isinstance(event, JobNoted)]
-    assert noted == ["asking Scripted, on this computer"] * 12
+    assert noted == ["asking Scripted"] * 12

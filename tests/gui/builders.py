@@ -19,6 +19,7 @@ from ltmem_gui.domain.effects import (
     WriteFile,
 )
 from ltmem_gui.domain.events import JobFinished, JobStarted, Listener, RunProgressed, ScanProgressed
+from ltmem_gui.domain.extraction import ExtractionInput, StageOneOutput
 from ltmem_gui.domain.findings import Finding, Severity
 from ltmem_gui.domain.inbox import InboxLine
 from ltmem_gui.domain.jobs import JobRecord
@@ -185,6 +186,7 @@ class FakeOperations:
         self.error: Exception | None = None
         self.files = {"MEMORY.md": MEMORY, "memory_summary.md": "v1\nsummary\n"}
         self.gate = None
+        self.outputs: dict[str, StageOneOutput] = {}
 
     async def scan(self, request: Request, *, cancel: CancelToken, listen: Listener) -> ScanReport:
         self.calls.append("scan")
@@ -243,6 +245,29 @@ class FakeOperations:
     async def read_folder(self, root: Path) -> WorkspaceSnapshot:
         self.calls.append("read_folder")
         return snapshot(root, self.files)
+
+    async def input_of(self, request: Request, ref: RolloutRef) -> ExtractionInput:
+        self.calls.append("input_of")
+        return ExtractionInput(
+            thread_id=ref.thread_id or "",
+            agent=ref.agent,
+            rollout_path=ref.path,
+            cwd="/home/dev/app",
+            git_branch=None,
+            started_at=NOW,
+            updated_at=NOW,
+            items=(),
+            transcript="[9 user message]\n| Always [REDACTED openai].",
+            tokens_before=412_000,
+            tokens=150_000,
+            truncated=True,
+            redactions={"openai": 2, "github": 1},
+            known_values=("sk-secret",),
+        )
+
+    async def output_of(self, home: Path, thread_id: str) -> StageOneOutput | None:
+        self.calls.append("output_of")
+        return self.outputs.get(thread_id)
 
     async def load_rollout(self, ref: RolloutRef) -> Rollout:
         self.calls.append("load_rollout")

@@ -10,6 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from ltmem_gui.domain.jobs import JobOutcome, JobRecord, JobStatus
+from ltmem_gui.domain.leases import StageOne, StageTwo
 from ltmem_gui.domain.rollouts import Eligibility
 
 UP_TO_DATE_RULE = "up_to_date"
@@ -121,7 +122,9 @@ def _of_job(job: JobRecord, now: int, *, eligible: bool) -> JobState | None:
         case JobStatus.RUNNING if job.lease_until is not None and job.lease_until < now:
             return JobState(StateKind.BAD, "lease expired", f"the worker {job.owner} did not come back")
         case JobStatus.RUNNING:
-            return running()
+            return running(
+                "heartbeat late" if job.lease_until is not None and _is_late(job.lease_until, now) else "running"
+            )
         case JobStatus.HELD:
             return JobState(StateKind.NEEDS, "held", job.last_error or "held until a person lets it go")
         case JobStatus.PENDING if job.retry_at is not None and job.retry_at > now:
@@ -132,6 +135,11 @@ def _of_job(job: JobRecord, now: int, *, eligible: bool) -> JobState | None:
             return _of_failure(job, now)
         case _:
             return None if eligible else _done_or_none(job)
+
+
+def _is_late(lease_until: int, now: int) -> bool:
+    """Tell whether a lease was not renewed for longer than two heartbeats (ui-features Q8)."""
+    return now - (lease_until - StageOne.JOB_LEASE_SECONDS) > 2 * StageTwo.JOB_HEARTBEAT_SECONDS
 
 
 def _of_failure(job: JobRecord, now: int) -> JobState:

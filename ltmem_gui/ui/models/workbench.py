@@ -44,6 +44,10 @@ READ_TASK = "read"
 Confirm = Callable[[Plan, Selection], Awaitable[bool]]
 
 
+async def _nothing() -> None:
+    return
+
+
 class Workbench(QObject):
     """Run the use cases for the window.
 
@@ -85,6 +89,8 @@ class Workbench(QObject):
         self.seen = Seen()
         self.run_state = RunState()
         self.plan: Plan | None = None
+        self.recall: Callable[[], Awaitable[None]] = _nothing
+        """What a person's press brings back before it is followed: the model they saved."""
         self._approver = approver
         self._confirm = confirm
         self._prepare: Callable[[], None] | None = prepare
@@ -186,6 +192,11 @@ class Workbench(QObject):
         if asking:
             self.supervisor.cancel(RUN_TASK)
 
+    def cancel_rows(self, thread_ids: Sequence[str]) -> None:
+        """Stop the extraction of just these; their leases are given back and no try is lost."""
+        for thread_id in thread_ids:
+            self._cancel.part(thread_id).cancel()
+
     def cancel_work(self) -> None:
         """Set the cancel token of whatever runs; also the first stage of closing."""
         self._cancel.cancel()
@@ -221,6 +232,7 @@ class Workbench(QObject):
         prepare, self._prepare = self._prepare, None
         if prepare is not None:
             await asyncio.to_thread(prepare)
+        await self.recall()
 
     async def _scan(self) -> None:
         self._to(RunPhase.SCANNING)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
@@ -21,18 +22,23 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ltmem_gui.domain.events import Event, JobFinished, JobStarted
+from ltmem_gui.domain.events import Event, JobFinished, JobPrepared, JobStarted
 from ltmem_gui.domain.jobs import JobRecord
+from ltmem_gui.domain.plan import Plan
 from ltmem_gui.pipeline.ports import ScannedRollout
 from ltmem_gui.ui.actions import ActionRegistry
 from ltmem_gui.ui.bridge.supervisor import Supervisor
+from ltmem_gui.ui.bridge.words import cleaned
+from ltmem_gui.ui.models.job_facts import InputFacts, input_of, inputs_of
+from ltmem_gui.ui.models.job_log import JobLog
 from ltmem_gui.ui.models.job_rows import JobRow, PreparedRows, apply_event, build_rows, prepare_rows
-from ltmem_gui.ui.models.job_state import SIGNS, TITLES, StateKind
+from ltmem_gui.ui.models.job_state import SIGNS, TITLES, StateKind, running
 from ltmem_gui.ui.models.job_table import COLUMNS, JobTableModel
 from ltmem_gui.ui.models.workbench import Seen
-from ltmem_gui.ui.panels.queue_detail import QueueDetail
+from ltmem_gui.ui.panels.queue_detail import QueueDetail, fill_menu
 from ltmem_gui.ui.panels.queue_views import QueueViews
 from ltmem_gui.ui.theme import ROW_HEIGHT, Theme
+from ltmem_gui.ui.widgets.announcer import Announcer
 from ltmem_gui.ui.widgets.bars import EmptyPage
 from ltmem_gui.ui.widgets.cells import CellTable
 from ltmem_gui.ui.widgets.chips import Chip, ChipRow
@@ -48,12 +54,6 @@ CHIP_ORDER = (
 )
 
 
-MENU = (
-    ("queue.detail", "queue.rollout", "queue.copy_id"),
-    ("queue.retry", "queue.run_now", "queue.larger", "queue.smaller", "queue.split"),
-    ("queue.hold", "queue.release", "queue.exclude", "queue.lift"),
-    ("queue.forget",),
-)
 INLINE_ROWS = 300
 ROWS_TASK = "queue.rows"
 TICK_MS = 1_000
@@ -105,6 +105,10 @@ class QueuePanel(QWidget):
         self._kept_top = ""
         self._wanted_key = ""
         self._seen = Seen()
+        self._inputs: dict[str, InputFacts] = {}
+        self.live: set[str] = set()
+        self.log = JobLog(lambda text: cleaned(text).text)
+        self.announcer = Announcer(self)
         self._ticker = QTimer(self)
         self._ticker.setInterval(TICK_MS)
         self._ticker.timeout.connect(model.tick)
@@ -143,10 +147,46 @@ class QueuePanel(QWidget):
                 row = changed.get(event.thread_id) or self.model.row_of(event.thread_id)
                 if row is not None:
                     changed[event.thread_id] = apply_event(row, event, now)
+                (self.live.add if isinstance(event, JobStarted) else self.live.discard)(event.thread_id)
+            elif isinstance(event, JobPrepared):
+                self._inputs[event.thread_id] = input_of(event)
+        touched = self.log.take(events, now)
         if changed:
             self.model.update_rows(changed)
-            if self.detail.row is not None and self.detail.row.key in changed:
-                self.detail.show_row(changed[self.detail.row.key], now)
+        shown = self.detail.row
+        if shown is not None and (shown.key in changed or shown.thread_id in touched):
+            row = changed.get(shown.key, shown)
+            if row.state.label != shown.state.label:
+                self.announcer.say(f"{row.title}: {row.state.name}. {row.reason}".rstrip(". "))
+            self._show_detail(row)
+        if changed:
+            self.row_chosen.emit(self.current_row())
+
+    def take_plan(self, plan: Plan) -> None:
+        """Take what an estimate says of the inputs."""
+        self._inputs.update(inputs_of(plan))
+        self._show_detail(self.current_row())
+
+    def take_input(self, thread_id: str, given: InputFacts) -> None:
+        """Take what was found of one input."""
+        self._inputs[thread_id] = given
+        self._show_detail(self.current_row())
+
+    def mark_cancelling(self, thread_ids: Iterable[str]) -> None:
+        """Say of rows that their extraction is being stopped."""
+        rows = [row for thread_id in thread_ids if (row := self.model.row_of(thread_id)) is not None]
+        changed = {row.key: replace(row, state=running("cancelling")) for row in rows}
+        self.model.update_rows(changed)
+        if self.detail.row is not None and self.detail.row.key in changed:
+            self._show_detail(changed[self.detail.row.key])
+
+    def _show_detail(self, row: JobRow | None) -> None:
+        now = int(self._clock())
+        if row is None:
+            self.detail.show_row(None, now)
+            return
+        lines = self.log.lines(row.thread_id, row.job.attempts if row.job else ())
+        self.detail.show_row(row, now, self._inputs.get(row.thread_id), lines)
 
     def teach(self, title: str, sentence: str, action: str = "", action_title: str = "") -> None:
         """Say what the empty table means and what to do about it."""
@@ -296,7 +336,7 @@ class QueuePanel(QWidget):
         shown, total = self.model.rowCount(), len(self.model.rows)
         self._shown.setText(f"{shown} of {total}" if shown != total else f"{total} rollouts" if total else "")
         if self.current_row() is None:
-            self.detail.show_row(None, int(self._clock()))
+            self._show_detail(None)
 
     def _restore_selection(self) -> None:
         model, selection = self.model, QItemSelection()
@@ -323,7 +363,7 @@ class QueuePanel(QWidget):
 
     def _on_current_row_changed(self) -> None:
         row = self.current_row()
-        self.detail.show_row(row, int(self._clock()))
+        self._show_detail(row)
         self.row_chosen.emit(row)
 
     def _on_selection_changed(self) -> None:
@@ -339,12 +379,7 @@ class QueuePanel(QWidget):
         menu = QMenu(self)
         menu.setObjectName("queue.menu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.setToolTipsVisible(True)
-        for group in MENU:
-            for id_ in group:
-                menu.addAction(self._actions.action(id_))
-            menu.addSeparator()
-        menu.popup(self.table.viewport().mapToGlobal(point))
+        fill_menu(menu, self._actions).popup(self.table.viewport().mapToGlobal(point))
 
 
 def _prepared(scanned: Sequence[ScannedRollout], jobs: Sequence[JobRecord], now: int) -> PreparedRows:

@@ -1,6 +1,8 @@
-"""The detail of one queue row: why, what to do, every rule, every attempt, sizes."""
+"""The detail of one queue row: why, what to do, every rule, every attempt, sizes, and the log."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
@@ -9,9 +11,11 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QHeaderView,
+    QMenu,
     QScrollArea,
     QSizePolicy,
     QStackedWidget,
+    QTabBar,
     QToolButton,
     QTreeWidget,
     QTreeWidgetItem,
@@ -20,27 +24,39 @@ from PySide6.QtWidgets import (
 )
 
 from ltmem_gui.domain.hazards import one_line
-from ltmem_gui.domain.jobs import Attempt
 from ltmem_gui.ui.actions import ActionRegistry
-from ltmem_gui.ui.models import formats
+from ltmem_gui.ui.models.job_facts import InputFacts, attempt_cells, facts_of, reason_of, remedy_of
+from ltmem_gui.ui.models.job_log import LogLine
 from ltmem_gui.ui.models.job_rows import JobRow
 from ltmem_gui.ui.models.job_state import TITLES, StateKind
+from ltmem_gui.ui.panels.queue_log import QueueLog
 from ltmem_gui.ui.theme import Theme, bold_font
 from ltmem_gui.ui.widgets.bars import EmptyPage
 from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label, set_role
 
 _ROLES = {StateKind.BAD: "bad", StateKind.GOOD: "good", StateKind.NEEDS: "needs", StateKind.STOPPED: "muted"}
+TABS = ("rules", "attempts", "log")
+# More attempts than this are folded away under the newest.
+UNFOLDED = 3
 
-# What a person can do, by the first rule that failed.
-_REMEDIES = {
-    "interactive": "To take such sessions too: --set include_non_interactive=true.",
-    "age": "To take older sessions: --set max_rollout_age_days=N.",
-    "idle": "It is taken once it has rested; or --set min_rollout_idle_hours=0.",
-    "up_to_date": "Nothing to do: it is taken again when the session goes on.",
-    "memory_mode": "The agent's own setting for this session; it is respected.",
-    "root_session": "Runs of sub-agents belong to their parent session.",
-    "own_run": "Memory runs are never learnt from.",
-}
+# What can be done with rows, in groups; the same in the menu of the table and in the detail.
+MENU = (
+    ("queue.detail", "queue.log", "queue.copy_id"),
+    ("queue.rollout", "queue.input", "queue.output", "queue.citations", "queue.editor", "queue.reveal"),
+    ("queue.cancel", "queue.retry", "queue.run_now", "queue.larger", "queue.smaller", "queue.split"),
+    ("queue.hold", "queue.release", "queue.exclude", "queue.lift"),
+    ("queue.forget",),
+)
+
+
+def fill_menu(menu: QMenu, actions: ActionRegistry) -> QMenu:
+    """Put what can be done with rows into a menu; what is not possible says why."""
+    menu.setToolTipsVisible(True)
+    for group in MENU:
+        for id_ in group:
+            menu.addAction(actions.action(id_))
+        menu.addSeparator()
+    return menu
 
 
 class QueueDetail(QStackedWidget):
@@ -52,6 +68,9 @@ class QueueDetail(QStackedWidget):
         self._theme = theme
         self._row: JobRow | None = None
         self._shown_at = 0
+        self._given: InputFacts | None = None
+        self._lines: tuple[LogLine, ...] = ()
+        self._more: tuple[tuple[str, str], ...] = ()
         theme.changed.connect(self._on_theme_changed)
         self._empty = EmptyPage("queue.detail.empty")
         self._empty.teach("No rollout selected", "Select a row to see why it is, or is not, in the next run.")
@@ -63,41 +82,64 @@ class QueueDetail(QStackedWidget):
         """Return what is shown."""
         return self._row
 
-    def show_row(self, row: JobRow | None, now: int) -> None:
-        """Show a row, or the empty page."""
-        self._row = row
-        self._shown_at = now
+    def show_row(
+        self,
+        row: JobRow | None,
+        now: int,
+        given: InputFacts | None = None,
+        lines: Sequence[LogLine] = (),
+        more: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        """Show a row, or the empty page; `given` tells of its input, `lines` are its log, `more` further facts."""
+        self._row, self._shown_at, self._given = row, now, given
+        self._lines, self._more = tuple(lines), tuple(more)
         self.setCurrentIndex(0 if row is None else 1)
         if row is None:
             return
         self._title.set_text(row.title)
         self._state.setText(f"{row.state.label}  ·  {TITLES[row.state.kind]}")
         set_role(self._state, "role", _ROLES.get(row.state.kind, ""))
-        self._reason.setText(_reason(row))
-        self._remedy.setText(_remedy(row))
+        self._reason.setText(reason_of(row))
+        self._remedy.setText(remedy_of(row))
         self._remedy.setVisible(bool(self._remedy.text()))
-        self._show_facts(row, now)
+        self._show_facts([*facts_of(row, now, given), *self._more])
         self._show_rules(row)
         self._show_attempts(row)
+        self.log.show_lines(self._lines)
 
     def take_focus(self) -> None:
         """Move the keyboard into the detail."""
-        (self._rules if self._row is not None else self).setFocus(Qt.FocusReason.ShortcutFocusReason)
+        pages = (self._rules, self._attempts, self.log.text)
+        (pages[self._tabs.currentIndex()] if self._row is not None else self).setFocus(
+            Qt.FocusReason.ShortcutFocusReason
+        )
+
+    def show_log(self) -> None:
+        """Show the log, with the keyboard in it."""
+        self._tabs.setCurrentIndex(TABS.index("log"))
+        self.take_focus()
 
     def _on_theme_changed(self) -> None:
-        self.show_row(self._row, self._shown_at)
+        self.show_row(self._row, self._shown_at, self._given, self._lines, self._more)
 
     def _build(self, actions: ActionRegistry) -> QWidget:
         page = QWidget()
         page.setProperty("role", "page")
         page.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._title = ElidedLabel()
+        self._title = ElidedLabel(fills=True)
         self._title.setFont(bold_font())
         head = QHBoxLayout()
         head.setSpacing(8)
         head.addWidget(self._title, 1)
-        for id_ in ("queue.rollout", "queue.copy_id"):
+        for id_ in ("queue.rollout", "queue.output", "queue.copy_id"):
             head.addWidget(_button(actions.action(id_)))
+        more = _button(None)
+        more.setObjectName("queue.detail.more")
+        more.setText("More ▾")
+        more.setAccessibleName("More actions of this row")
+        more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        more.setMenu(fill_menu(QMenu(more), actions))
+        head.addWidget(more)
         body = QHBoxLayout()
         body.setSpacing(16)
         body.addWidget(self._build_reason(), 2)
@@ -138,27 +180,41 @@ class QueueDetail(QStackedWidget):
         return area
 
     def _build_lists(self) -> QVBoxLayout:
-        self._rules = _tree("queue.detail.rules", "Rules of eligibility", ("Rule", "Value"))
+        self._rules = _tree("queue.detail.rules", "Rules of eligibility", ("Rule", "Value"), (150,))
         self._attempts = _tree(
-            "queue.detail.attempts", "Attempts", ("Try", "Outcome", "Started", "Took", "Tokens", "Reason")
+            "queue.detail.attempts",
+            "Attempts",
+            ("Try", "Outcome", "Started", "Took", "Tokens", "Cost", "Owner", "Reason"),
+            (60, 108, 152, 48, 56, 80, 140),
         )
-        self._rules_title = plain_label("Rules", role="muted")
-        self._attempts_title = plain_label("Attempts", role="muted")
+        self._attempts.setRootIsDecorated(True)
+        self._attempts.setIndentation(12)
+        self.log = QueueLog()
+        self._tabs = QTabBar()
+        self._tabs.setObjectName("queue.detail.tabs")
+        self._tabs.setAccessibleName("Rules, attempts, log")
+        self._tabs.setDrawBase(False)
+        self._tabs.setExpanding(False)
+        self._tabs.setUsesScrollButtons(False)
+        pages = QStackedWidget()
+        for title, page in (("Rules", self._rules), ("Attempts", self._attempts), ("Log", self.log)):
+            self._tabs.addTab(title)
+            pages.addWidget(page)
+        self._tabs.currentChanged.connect(pages.setCurrentIndex)
+        self.log.counted.connect(lambda shown, total: self._tabs.setTabText(2, _titled("Log", shown, total)))
         column = QVBoxLayout()
         column.setSpacing(4)
-        column.addWidget(self._rules_title)
-        column.addWidget(self._rules, 3)
-        column.addWidget(self._attempts_title)
-        column.addWidget(self._attempts, 1)
+        column.addWidget(self._tabs)
+        column.addWidget(pages, 1)
         return column
 
-    def _show_facts(self, row: JobRow, now: int) -> None:
+    def _show_facts(self, facts: Sequence[tuple[str, str]]) -> None:
         while (item := self._facts.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
                 widget.hide()
                 widget.deleteLater()
-        for line, (name, value) in enumerate(_facts(row, now)):
+        for line, (name, value) in enumerate(facts):
             self._facts.addWidget(plain_label(name, role="muted"), line, 0, Qt.AlignmentFlag.AlignTop)
             label = ElidedLabel(value, Qt.TextElideMode.ElideMiddle)
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -168,9 +224,9 @@ class QueueDetail(QStackedWidget):
         self._rules.clear()
         reasons = row.scanned.eligibility.reasons if row.scanned else ()
         failed = sum(1 for reason in reasons if not reason.passed)
-        self._rules_title.setText(
-            f"Rules: {len(reasons) - failed} of {len(reasons)} passed" if reasons else "Rules: not in the last scan"
-        )
+        self._tabs.setTabText(0, f"Rules {len(reasons) - failed} of {len(reasons)} passed" if reasons else "Rules")
+        if not reasons:
+            self._rules.addTopLevelItem(QTreeWidgetItem(["–", "not in the last scan, so no rule was asked"]))
         for reason in sorted(reasons, key=lambda r: r.passed):
             sign = "✓" if reason.passed else "✕"
             item = QTreeWidgetItem([f"{sign} {reason.rule.replace('_', ' ')}", one_line(reason.text, 300)])
@@ -182,24 +238,35 @@ class QueueDetail(QStackedWidget):
             self._rules.addTopLevelItem(item)
 
     def _show_attempts(self, row: JobRow) -> None:
-        attempts = row.job.attempts if row.job else ()
+        attempts = list(reversed(row.job.attempts if row.job else ()))
         self._attempts.clear()
-        self._attempts.setVisible(bool(attempts))
-        self._attempts_title.setVisible(bool(attempts))
-        for attempt in reversed(attempts):
-            self._attempts.addTopLevelItem(QTreeWidgetItem(_attempt(attempt)))
+        self._tabs.setTabText(1, f"Attempts {len(attempts)}" if attempts else "Attempts")
+        folded = attempts[1:] if len(attempts) > UNFOLDED else []
+        for attempt in attempts[: len(attempts) - len(folded)]:
+            self._attempts.addTopLevelItem(QTreeWidgetItem(attempt_cells(attempt)))
+        if folded:
+            fold = QTreeWidgetItem([f"{len(folded)} replaced attempts"])
+            self._attempts.addTopLevelItem(fold)
+            fold.setFirstColumnSpanned(True)
+            fold.addChildren([QTreeWidgetItem(attempt_cells(attempt)) for attempt in folded])
 
 
-def _button(action: QAction) -> QToolButton:
+def _titled(title: str, shown: int, total: int) -> str:
+    return f"{title} {shown} of {total}" if shown != total else f"{title} {total}" if total else title
+
+
+def _button(action: QAction | None) -> QToolButton:
     button = QToolButton()
-    button.setObjectName(f"{action.objectName()}.button")
-    button.setDefaultAction(action)
+    if action is not None:
+        button.setObjectName(f"{action.objectName()}.button")
+        button.setDefaultAction(action)
     button.setProperty("role", "flat")
     button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     return button
 
 
-def _tree(name: str, title: str, columns: tuple[str, ...]) -> QTreeWidget:
+def _tree(name: str, title: str, columns: tuple[str, ...], widths: tuple[int, ...]) -> QTreeWidget:
     tree = QTreeWidget()
     tree.setObjectName(name)
     tree.setAccessibleName(title)
@@ -211,61 +278,6 @@ def _tree(name: str, title: str, columns: tuple[str, ...]) -> QTreeWidget:
     tree.setIndentation(0)
     tree.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
     tree.header().setStretchLastSection(True)
-    tree.header().resizeSection(0, 150 if len(columns) == 2 else 48)
+    for place, width in enumerate(widths):
+        tree.header().resizeSection(place, width)
     return tree
-
-
-def _reason(row: JobRow) -> str:
-    if row.reason:
-        return row.reason
-    match row.state.kind:
-        case StateKind.WAITING:
-            return "It passes every rule and will be in the next run."
-        case StateKind.GOOD if row.state.name == "nothing to keep":
-            return "It was read, and nothing in it would help a future agent. That is a success."
-        case StateKind.GOOD:
-            return "It was extracted; nothing has changed since."
-        case StateKind.RUNNING:
-            return "It is being extracted now."
-        case _:
-            return ""
-
-
-def _remedy(row: JobRow) -> str:
-    failed = row.scanned.eligibility.failed if row.scanned else ()
-    return _REMEDIES.get(failed[0].rule, "") if failed and row.state.kind is not StateKind.WAITING else ""
-
-
-def _facts(row: JobRow, now: int) -> list[tuple[str, str]]:
-    facts = [("Session", row.thread_id), ("Folder", one_line(row.cwd, 400) or formats.DASH)]
-    scanned = row.scanned
-    if scanned is not None:
-        facts.append(("File", one_line(scanned.path, 400)))
-        if scanned.git_branch:
-            facts.append(("Branch", one_line(scanned.git_branch)))
-        facts.append(("Changed", f"{formats.absolute(scanned.updated_at)}  ({formats.ago(scanned.updated_at, now)})"))
-        size = f"{formats.size(scanned.ref.size)} on disk, {formats.plural(scanned.items, 'item')}"
-        facts.append(("Size", f"{size}, ~{formats.tokens(scanned.tokens)} tokens after filtering"))
-        if scanned.skipped_lines:
-            first = scanned.skipped_lines[0]
-            text = f"{formats.plural(len(scanned.skipped_lines), 'line')}; line {first.line}: {one_line(first.reason)}"
-            facts.append(("Unreadable", text))
-        facts.extend(("Warning", one_line(warning, 300)) for warning in scanned.warnings)
-    if row.owner and row.lease_until is not None:
-        facts.append(("Lease", f"{row.owner}, until {formats.absolute(row.lease_until)}"))
-    return facts
-
-
-def _attempt(attempt: Attempt) -> list[str]:
-    took = formats.DASH if attempt.ended_at is None else formats.span(attempt.ended_at - attempt.started_at)
-    used = None
-    if attempt.tokens_in is not None or attempt.tokens_out is not None:
-        used = (attempt.tokens_in or 0) + (attempt.tokens_out or 0)
-    return [
-        str(attempt.number),
-        attempt.outcome,
-        formats.absolute(attempt.started_at),
-        took,
-        formats.tokens(used),
-        one_line(attempt.error, 300),
-    ]

@@ -1,0 +1,153 @@
+"""What a person does with one row of the queue beside plans: see input and output, follow links, stop it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from ltmem_gui.domain.errors import InputError
+from ltmem_gui.domain.extraction import ExtractionInput, StageOneOutput
+from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.domain.opening import Place, place_below
+from ltmem_gui.ui.bridge.supervisor import Supervisor
+from ltmem_gui.ui.dialogs.messages import RolloutWindow
+from ltmem_gui.ui.main_window import MainWindow
+from ltmem_gui.ui.models import formats
+from ltmem_gui.ui.models.job_facts import InputFacts
+from ltmem_gui.ui.models.job_log import redacted_in_words, sizes_in_words
+from ltmem_gui.ui.models.job_rows import JobRow
+from ltmem_gui.ui.models.opening import PlaceOpener
+from ltmem_gui.ui.models.text_lines import TextLine, lines_of
+from ltmem_gui.ui.models.workbench import Workbench
+from ltmem_gui.ui.panels.citations import line_colors
+from ltmem_gui.ui.theme import Theme
+
+NOT_SCANNED = "its file is not in the scan"
+NO_ROW = "no row is selected"
+
+
+class QueueDesk(QObject):
+    """Own the actions of one row that change nothing stored.
+
+    Signals: `told` (words for the message bar).
+    """
+
+    told = Signal(str)
+
+    def __init__(
+        self, window: MainWindow, workbench: Workbench, supervisor: Supervisor, theme: Theme, opener: PlaceOpener
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._bench = workbench
+        self._supervisor = supervisor
+        self._theme = theme
+        self._opener = opener
+        bind = window.registry.bind
+        bind("queue.log", window.queue.detail.show_log)
+        bind("queue.input", lambda: self._spawn("input", self._show_input()))
+        bind("queue.output", lambda: self._spawn("output", self._show_output()))
+        bind("queue.citations", self._on_citations_pressed)
+        bind("queue.editor", lambda: self._on_place_pressed(opener.open_in_editor))
+        bind("queue.reveal", lambda: self._on_place_pressed(opener.show_in_file_manager))
+        bind("queue.cancel", self._on_cancel_pressed)
+        window.queue.row_chosen.connect(self.update_actions)
+        self.update_actions(None)
+
+    def update_actions(self, row: JobRow | None) -> None:
+        """Say of each action whether it is for the current row, and else why not."""
+        allow = self._window.registry.allow
+        none = NO_ROW if row is None else ""
+        unseen = none or ("" if row is not None and row.scanned is not None else NOT_SCANNED)
+        stored = none or ("" if row is not None and row.job is not None else "nothing of it is stored yet")
+        allow("queue.log", none)
+        allow("queue.input", unseen)
+        allow("queue.output", stored)
+        allow("queue.citations", none or ("" if self._bench.seen.snapshot else "the memory folder was not read yet"))
+        allow("queue.editor", unseen)
+        allow("queue.reveal", unseen)
+        allow("queue.cancel", self._why_not_cancel())
+
+    def _why_not_cancel(self) -> str:
+        rows = self._window.queue.selected_rows()
+        if not rows:
+            return NO_ROW
+        if any(row.thread_id in self._window.queue.live for row in rows):
+            return ""
+        if any(row.state.label.endswith("running") for row in rows):
+            return "another program extracts it; it ends there, or with its lease"
+        return "it is not running"
+
+    # showing
+
+    async def _show_input(self) -> None:
+        row = self._row()
+        assert row.scanned is not None
+        given = await self._bench.operations.input_of(self._bench.request(), row.scanned.ref)
+        facts = InputFacts(given.tokens_before, given.tokens, dict(given.redactions))
+        self._window.queue.take_input(row.thread_id, facts)
+        head = ", ".join((*sizes_in_words(facts.before, facts.sent), redacted_in_words(dict(facts.redactions))))
+        self._open("input", "What a provider would get", f"{row.title}", head, input_lines(given))
+
+    async def _show_output(self) -> None:
+        row = self._row()
+        home = self._bench.request().home
+        output = await self._bench.operations.output_of(home, row.thread_id)
+        if output is None:
+            raise InputError("nothing is stored of this session", "it held nothing to keep, or was pruned", row.title)
+        head = f"extracted {formats.absolute(output.generated_at)}, used {output.usage_count or 0}×"
+        self._open("output", "What was extracted", row.title, head, output_lines(output))
+
+    def _open(self, name: str, title: str, what: str, head: str, lines: tuple[TextLine, ...]) -> None:
+        shown = RolloutWindow(one_line(what, 200), head, lines, line_colors(self._theme), self._window)
+        shown.setObjectName(name)
+        shown.setWindowTitle(title)
+        shown.text.setAccessibleName(title)
+        shown.open()
+
+    # pressing
+
+    def _on_citations_pressed(self) -> None:
+        row = self._row()
+        self._window.citations.filter.setText(row.thread_id)
+        self._window.show_panel("citations")
+
+    def _on_place_pressed(self, act: Callable[[Place], None]) -> None:
+        row = self._row()
+        assert row.scanned is not None
+        ref = row.scanned.ref
+        act(place_below(ref.root or str(Path(ref.path).parent), ref.path))
+
+    def _on_cancel_pressed(self) -> None:
+        queue = self._window.queue
+        ids = [row.thread_id for row in queue.selected_rows() if row.thread_id in queue.live]
+        self._bench.cancel_rows(ids)
+        queue.mark_cancelling(ids)
+        self.told.emit(f"Cancelling {formats.plural(len(ids), 'extraction')}; the run goes on, and no try is lost.")
+
+    def _row(self) -> JobRow:
+        row = self._window.queue.current_row()
+        if row is None:
+            raise InputError(NO_ROW)
+        return row
+
+    def _spawn(self, name: str, coro: object) -> None:
+        self._supervisor.spawn(f"queue.{name}", coro, policy="replace")  # type: ignore[arg-type]
+
+
+def input_lines(given: ExtractionInput) -> tuple[TextLine, ...]:
+    """Return the transcript as a provider would get it."""
+    return lines_of(given.transcript)
+
+
+def output_lines(output: StageOneOutput) -> tuple[TextLine, ...]:
+    """Return both texts that were extracted, under their names."""
+    return (
+        TextLine("", "RAW MEMORY"),
+        *lines_of(output.raw_memory),
+        TextLine("", ""),
+        TextLine("", "ROLLOUT SUMMARY" + (f" · {output.rollout_slug}" if output.rollout_slug else "")),
+        *lines_of(output.rollout_summary),
+    )

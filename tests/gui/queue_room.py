@@ -1,0 +1,113 @@
+"""A whole window over operations that answer from memory: for tests of the queue."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from PySide6.QtWidgets import QApplication, QDialog
+from pytestqt.qtbot import QtBot
+
+from ltmem_gui.bootstrap import compose
+from ltmem_gui.domain.events import Event
+from ltmem_gui.domain.jobs import STAGE1_KIND, Attempt, JobRecord, JobStatus
+from ltmem_gui.domain.rollouts import SourceSpec
+from ltmem_gui.domain.settings import Settings
+from ltmem_gui.pipeline.audit_operations import AuditOperations
+from ltmem_gui.pipeline.requests import Request
+from ltmem_gui.ui.bridge.excepthook import BugReporter
+from ltmem_gui.ui.controller import Controller, WindowParts
+from ltmem_gui.ui.main_window import MainWindow
+from ltmem_gui.ui.models.workbench import Folders
+from ltmem_gui.ui.theme import Scheme, Theme
+from tests.gui.builders import NOW, FakeOperations, scanned
+from tests.gui.conftest import LoopHarness
+
+
+class QueueRoom:
+    """A window with a scanned queue of three rollouts."""
+
+    def __init__(self, qtbot: QtBot, harness: LoopHarness, top: Path, scheme: Scheme = "light") -> None:
+        self.harness = harness
+        self.home, self.root = top / "home", top / "memory"
+        self.adapters = compose(None)
+        self.fake = FakeOperations(self.home, self.root)
+        self.fake.adapters = self.adapters  # type: ignore[attr-defined]
+        self.fake.audit = AuditOperations(self.adapters)  # type: ignore[attr-defined]
+        theme = Theme.load(scheme)
+        theme.apply()
+        self.window = MainWindow(self.fake, harness.supervisor, theme)  # type: ignore[arg-type]
+        self.window.queue._clock = lambda: NOW
+        self.window.queue.model._clock = lambda: NOW
+        qtbot.addWidget(self.window)
+        self.controller = Controller(self.window, _parts(self.fake, harness, theme))
+        self.window.resize(1280, 800)
+        self.window.show()
+        self.window.activateWindow()
+        folders = Folders((SourceSpec("codex", "/sessions"),), self.root, self.home)
+        harness.call(lambda: self.controller.name_folders(folders))
+        self.fake.calls.clear()
+        self.queue = self.window.queue
+        self.said: list[str] = []
+        self.queue.announcer.said.connect(self.said.append)
+
+    def close(self) -> None:
+        """End what was started."""
+        self.adapters.close()
+
+    def scan(self) -> None:
+        self.act("run.scan")
+
+    def act(self, id_: str) -> None:
+        """Do an action by its id and let the work end."""
+        action = self.window.registry.action(id_)
+        assert action.isEnabled(), action.toolTip()
+        self.harness.call(lambda: self.window.registry.trigger(id_), timeout=30)
+
+    def tip(self, id_: str) -> str:
+        return self.window.registry.action(id_).toolTip()
+
+    def tell(self, *events: Event) -> None:
+        self.queue.take_events(events)
+
+    def facts(self) -> dict[str, str]:
+        """Return the facts of the detail as they are shown."""
+        grid = self.queue.detail._facts
+        texts: list[str] = []
+        for place in range(grid.count()):
+            label = grid.itemAt(place).widget()
+            texts.append(getattr(label, "full_text", "") or label.text())  # type: ignore[union-attr]
+        return dict(zip(texts[::2], texts[1::2], strict=True))
+
+    def dialog(self, name: str) -> QDialog:
+        found = self.window.findChild(QDialog, name)
+        assert isinstance(found, QDialog), name
+        return found
+
+    def picture(self, name: str, folder: Path) -> Path:
+        """Grab the window as it is."""
+        QApplication.processEvents()
+        path = folder / f"{name}.png"
+        assert self.window.grab().save(str(path))
+        return path
+
+
+def _parts(fake: FakeOperations, harness: LoopHarness, theme: Theme) -> WindowParts:
+    async def demo(top: Path) -> Request:
+        await asyncio.sleep(0)
+        raise AssertionError(top)
+
+    return WindowParts(
+        operations=fake,  # type: ignore[arg-type]
+        supervisor=harness.supervisor,
+        theme=theme,
+        reporter=BugReporter(),
+        settings=Settings(),
+        approver=lambda: "dev",
+        demo=demo,
+    )
+
+
+def job(number: int, status: JobStatus, *attempts: Attempt, **more: object) -> JobRecord:
+    """Return the job of a scanned rollout."""
+    return JobRecord(STAGE1_KIND, scanned(number).id, status, attempts=attempts, **more)  # type: ignore[arg-type]
