@@ -136,8 +136,8 @@ class _Reader:
         linked: set[int] = set()
         for group in read_document(text).groups:
             entries = group.entries_by_claim
-            for bullet in _bullets(group):
-                cited = [(number, entry) for number in _numbers(bullet) for entry in entries.get(number, ())]
+            for bullet in bullets_of(group):
+                cited = [(number, entry) for number in numbers_of(bullet) for entry in entries.get(number, ())]
                 own = [self._item(path, group.title, f"c{number}", bullet, entry) for number, entry in cited]
                 linked |= {entry.line for _, entry in cited}
                 statuses = tuple(item.location.status for item in own)
@@ -233,12 +233,13 @@ def _head(lines: Sequence[str]) -> dict[str, str]:
     return {match[1]: match[2].strip() for match in found if match is not None}
 
 
-def _bullets(group: Group) -> Iterator[Bullet]:
+def bullets_of(group: Group) -> Iterator[Bullet]:
+    """Yield the claims of a task group, in order."""
     sections: tuple[Section, ...] = group.sections
     return (item for section in sections for item in section.items if isinstance(item, Bullet))
 
 
-def _numbers(bullet: Bullet) -> tuple[int, ...]:
+def numbers_of(bullet: Bullet) -> tuple[int, ...]:
     """Return the citation numbers of a bullet; a wrapped one may carry them at its end."""
     wrapped = split_reference(bullet.more[-1])[2] if bullet.more else ()
     return tuple(dict.fromkeys((*bullet.claims, *wrapped)))

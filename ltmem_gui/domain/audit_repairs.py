@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ltmem_gui.domain.anchors import CitedText, LocationStatus, inside_root
+from ltmem_gui.domain.anchors import CitedText, Location, LocationStatus, inside_root
 from ltmem_gui.domain.audit import AuditItem
 from ltmem_gui.domain.citations import CitationEntry, format_entry, parse_entry
 from ltmem_gui.domain.errors import StalePlan, UsageError
@@ -47,6 +47,13 @@ def anchored(item: AuditItem) -> Repair:
     if location.status not in (LocationStatus.MOVED, LocationStatus.EDITED):
         raise UsageError("the cited lines have no other certain place", "name the lines yourself")
     return Repair("re-anchor", item, location.start, location.end)
+
+
+def pointed(file: str, entry: CitationEntry, start: int, end: int) -> Repair:
+    """Return the repair that points one citation of a file to lines that a person chose."""
+    location = Location(LocationStatus.NOT_CHECKED, entry.start, entry.end)
+    item = AuditItem("", file, entry.line, "", (), entry, location)
+    return Repair("re-anchor", item, start, end)
 
 
 def anchorings(items: Iterable[AuditItem]) -> tuple[Repair, ...]:

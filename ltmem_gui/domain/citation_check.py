@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ltmem_gui.domain import citations
@@ -75,12 +75,14 @@ def check_citations(
     sessions: Sessions,
     snapshots: Snapshots | None = None,
     kept: KeptSnapshots | None = None,
+    wanted: Callable[[str, CitationEntry], bool] | None = None,
 ) -> tuple[CheckedCitation, ...]:
-    """Answer for every citation of the folder, by file and line.
+    """Answer for every citation of the folder, by file and line; bad lines are answered for too.
 
-    What was `kept` of a citation itself counts before what `snapshots` say of its place.
+    What was `kept` of a citation itself counts before what `snapshots` say of its place. `wanted` tells which citations
+    are to be looked for (all).
     """
-    checker = _Checker(files, sessions, snapshots or {}, kept or {})
+    checker = _Checker(files, sessions, snapshots or {}, kept or {}, wanted)
     return tuple(item for path in citing_files(files) for item in checker.check(path))
 
 
@@ -108,11 +110,17 @@ def take_snapshots(files: Mapping[str, bytes], checked: Iterable[CheckedCitation
 
 class _Checker:
     def __init__(
-        self, files: Mapping[str, bytes], sessions: Sessions, snapshots: Snapshots, kept: KeptSnapshots
+        self,
+        files: Mapping[str, bytes],
+        sessions: Sessions,
+        snapshots: Snapshots,
+        kept: KeptSnapshots,
+        wanted: Callable[[str, CitationEntry], bool] | None = None,
     ) -> None:
         self._files = files
         self._snapshots = snapshots
         self._kept = kept
+        self._wanted = wanted
         self._texts: dict[str, CitedText | None] = {}
         self._sessions = sessions
         self._summaries = threads_of(files)
@@ -123,6 +131,7 @@ class _Checker:
         found = [
             CheckedCitation(path, entry.line, citations.format_entry(entry), entry, self._locate(entry, taken), taken)
             for entry in parsed.entries
+            if self._wanted is None or self._wanted(path, entry)
             for taken in (self._taken(path, entry),)
         ]
         for bad in parsed.rejected:

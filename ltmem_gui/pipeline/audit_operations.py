@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from ltmem_gui.domain.audit_repairs import Repair
 from ltmem_gui.domain.cancel import CancelToken
+from ltmem_gui.domain.citation_look import Position
 from ltmem_gui.domain.consent import ApplyGrant
 from ltmem_gui.domain.events import Listener
 from ltmem_gui.domain.plan import Plan
-from ltmem_gui.domain.rollouts import RolloutRef
+from ltmem_gui.domain.rollouts import Rollout, RolloutRef
+from ltmem_gui.domain.usage import CitedUse
 from ltmem_gui.domain.verdicts import VerdictRecord
-from ltmem_gui.pipeline import audit_repairs, audit_sitting
+from ltmem_gui.pipeline import audit_repairs, audit_sitting, citation_look
 from ltmem_gui.pipeline.audit import Audit, load_audit
 from ltmem_gui.pipeline.audit_sitting import Sitting
-from ltmem_gui.pipeline.ports import Adapters
+from ltmem_gui.pipeline.citation_look import LookResult
+from ltmem_gui.pipeline.ports import Adapters, WorkspaceSnapshot
 from ltmem_gui.pipeline.requests import Request
+from ltmem_gui.pipeline.review_audit import ReviewAudit, audit_of_plan
 
 
 class AuditOperations:
@@ -35,6 +39,24 @@ class AuditOperations:
     ) -> Audit:
         """Read the folder, the cited sessions and the verdicts; writes nothing."""
         return await load_audit(self._adapters, request, cancel=cancel, listen=listen, refs=refs, with_usage=with_usage)
+
+    async def of_plan(
+        self, request: Request, plan: Plan, base: Mapping[str, bytes], rollouts: Mapping[str, Rollout]
+    ) -> ReviewAudit:
+        """Pair the claims of a plan under review with their citations, and read the verdicts; writes nothing."""
+        return await audit_of_plan(self._adapters, request, plan, base, rollouts)
+
+    async def look(
+        self,
+        request: Request,
+        folder: WorkspaceSnapshot,
+        *,
+        uses: Sequence[CitedUse],
+        first: Collection[Position],
+        deliver: Callable[[LookResult], None],
+    ) -> None:
+        """Say where the lines of a folder's citations are now, those that are seen first; writes nothing."""
+        await citation_look.look(self._adapters, request, folder, uses, first, deliver)
 
     async def plan_sitting(self, request: Request, rater: str, frame: str, audit: Audit | None = None) -> Plan:
         """Plan a sitting: one confirmation for all its verdicts, and for keeping what `audit` saw first."""

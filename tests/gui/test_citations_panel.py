@@ -128,7 +128,7 @@ def test_filter_sort_and_copy(qtbot: QtBot, harness: LoopHarness, panel: Citatio
     assert panel.model.row_at(0).place is Place.SESSION  # type: ignore[union-attr]
     harness.call(lambda: panel.model.sort(-1))
     harness.call(lambda: panel.table.setCurrentIndex(panel.model.index(3, 0)))
-    panel.copy_location()
+    panel.commands.copy_location()
     assert QGuiApplication.clipboard().text() == "gone.md:1-2"
     panel.show()
     qtbot.keyClick(panel.table, Qt.Key.Key_Return)

@@ -16,9 +16,10 @@ from ltmem_gui.domain.anchors import Location
 from ltmem_gui.domain.audit import AuditItem, Standing, Support
 from ltmem_gui.domain.audit_frames import Frame, Method, Stratum, draw
 from ltmem_gui.domain.audit_queue import AuditQueue
-from ltmem_gui.domain.audit_repairs import Repair, RepairKind, anchored
+from ltmem_gui.domain.audit_repairs import Repair, RepairKind, anchored, pointed
 from ltmem_gui.domain.audit_statistics import coverage, unsettled
 from ltmem_gui.domain.cancel import CancelToken
+from ltmem_gui.domain.citations import CitationEntry
 from ltmem_gui.domain.consent import Selection
 from ltmem_gui.domain.errors import KnownError, UsageError
 from ltmem_gui.domain.events import ignore
@@ -204,6 +205,11 @@ class AuditSession(QObject):
         if item is not None and not self._supervisor.is_running(TASK):
             self._supervisor.spawn(TASK, self._propose(kind, item, note))
 
+    def propose_place(self, file: str, entry: CitationEntry, first: int, last: int) -> None:
+        """Plan to point a citation to lines that a person chose; also outside of a sitting."""
+        if self._powers is not None and not self._supervisor.is_running(TASK):
+            self._supervisor.spawn(TASK, self._propose_repair(pointed(file, entry, first, last)))
+
     def end(self) -> None:
         """End the sitting once everything is stored."""
         if self._sitting is not None and not self._supervisor.is_running(TASK):
@@ -240,6 +246,9 @@ class AuditSession(QObject):
 
     async def _propose(self, kind: RepairKind, item: AuditItem, note: str) -> None:
         repair = anchored(item) if kind == "re-anchor" else Repair(kind, item, note=note.strip())
+        await self._propose_repair(repair)
+
+    async def _propose_repair(self, repair: Repair) -> None:
         plan = await self._operations.audit.plan_repairs(self._lent().request(), (repair,))
         self.plan_made.emit(plan)
 

@@ -6,11 +6,12 @@ Everything is answered from the snapshot that was read: no cited path is ever op
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from ltmem_gui.domain.anchors import Location
+from ltmem_gui.domain.anchors import Location, LocationStatus
+from ltmem_gui.domain.citation_look import Looked, Position
 from ltmem_gui.domain.citations import CitationEntry, RejectedLine, parse
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.pipeline.ports import WorkspaceFile, WorkspaceSnapshot
@@ -25,6 +26,10 @@ class Place(StrEnum):
 
     FOUND = "found"
     ROLLOUT = "rollout"
+    MOVED = "moved"
+    EDITED = "edited"
+    AMBIGUOUS = "ambiguous"
+    CHANGED = "missing text"
     NOT_SCANNED = "rollout not scanned"
     OUT_OF_RANGE = "out of range"
     MISSING = "missing file"
@@ -35,7 +40,17 @@ class Place(StrEnum):
 
 
 GOOD_PLACES = frozenset({Place.FOUND, Place.ROLLOUT, Place.SESSION})
+DRIFTED_PLACES = frozenset({Place.MOVED, Place.EDITED, Place.AMBIGUOUS, Place.CHANGED})
+DRIFTS = {
+    LocationStatus.MOVED: Place.MOVED,
+    LocationStatus.EDITED: Place.EDITED,
+    LocationStatus.AMBIGUOUS: Place.AMBIGUOUS,
+    LocationStatus.MISSING_TEXT: Place.CHANGED,
+}
 SIGNS = {
+    Place.MOVED: "→",
+    Place.EDITED: "≈",
+    Place.AMBIGUOUS: "?",
     Place.FOUND: "✓",
     Place.ROLLOUT: "✓",
     Place.SESSION: "#",
@@ -43,9 +58,21 @@ SIGNS = {
 }
 
 
+_DRIFT_REASONS = {
+    Place.FOUND: "",
+    Place.MOVED: "what was cited stands at other lines now",
+    Place.EDITED: "what was cited was edited; the nearest text is shown",
+    Place.AMBIGUOUS: "what was cited stands at several places; choose one",
+    Place.CHANGED: "what was cited is not in the file any more",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class CitationRow:
-    """One citation or one session id. `line` is where it stands in `file`; `target` is what a click opens."""
+    """One citation or one session id. `line` is where it stands in `file`; `target` is what a click opens.
+
+    `looked` is what is known of the lines beyond their numbers.
+    """
 
     file: str
     line: int
@@ -55,6 +82,7 @@ class CitationRow:
     entry: CitationEntry | None = None
     thread_id: str = ""
     reason: str = ""
+    looked: Looked | None = None
 
     @property
     def key(self) -> str:
@@ -63,8 +91,15 @@ class CitationRow:
 
     @property
     def label(self) -> str:
-        """Return sign and word of the place."""
-        return f"{SIGNS.get(self.place, '✕')} {self.place.value}"
+        """Return sign and word of the place; where lines drifted, how far or how much."""
+        drifted = self.looked is not None and self.place in DRIFTED_PLACES
+        word = self.looked.location.label if self.looked is not None and drifted else self.place.value
+        return f"{SIGNS.get(self.place, '✕')} {word}"
+
+    @property
+    def location(self) -> Location | None:
+        """Return where the lines are by what is known of them, None where nothing is."""
+        return self.looked.location if self.looked is not None else None
 
     @property
     def short_target(self) -> str:
@@ -106,6 +141,39 @@ def citation_rows(snapshot: WorkspaceSnapshot, scanned_ids: Iterable[str] = ()) 
     return rows
 
 
+def chip_of(place: Place) -> str:
+    """Return the id of the filter chip that a place belongs to."""
+    if place in GOOD_PLACES:
+        return "good"
+    if place in DRIFTED_PLACES:
+        return "drift"
+    return "open" if place is Place.NOT_SCANNED else "bad"
+
+
+def thread_of(row: CitationRow, snapshot: WorkspaceSnapshot) -> str:
+    """Return the session that a row rests on, in lower case: cited itself, or by its rendered summary."""
+    if row.thread_id or row.entry is None:
+        return row.thread_id.lower()
+    file = snapshot.files.get(inside_path(row.entry.path) or "")
+    head = file.data.partition(b"\n")[0] if file is not None else b""
+    known = head.startswith(b"thread_id: ")
+    return head.removeprefix(b"thread_id: ").decode("utf-8", "replace").strip().lower() if known else ""
+
+
+def with_look(rows: Sequence[CitationRow], found: Mapping[Position, Looked]) -> tuple[CitationRow, ...]:
+    """Return the rows with what a look found; the others are the same objects."""
+    return tuple(_looked(row, found.get((row.file, row.line))) if row.entry is not None else row for row in rows)
+
+
+def _looked(row: CitationRow, looked: Looked | None) -> CitationRow:
+    if looked is None or row.place not in (Place.FOUND, Place.OUT_OF_RANGE, *DRIFTED_PLACES):
+        return row
+    status = looked.location.status
+    place = DRIFTS.get(status, Place.FOUND if status is LocationStatus.EXACT else row.place)
+    reason = _DRIFT_REASONS.get(place, row.reason)
+    return replace(row, place=place, looked=looked, reason=reason)
+
+
 def claim_lines(row: CitationRow, snapshot: WorkspaceSnapshot) -> tuple[TextLine, ...]:
     """Return the file that cites, with the citation's line and the bullets it supports marked."""
     file = snapshot.files.get(row.file)
@@ -123,7 +191,7 @@ def evidence_lines(
 
     Where it is known that the lines moved, they are marked where they are; where they are gone, nothing is.
     """
-    if row.entry is None or row.place not in (Place.FOUND, Place.OUT_OF_RANGE):
+    if row.entry is None or row.place not in (Place.FOUND, Place.OUT_OF_RANGE, *DRIFTED_PLACES):
         return ()
     file = snapshot.files.get(inside_path(row.entry.path) or "")
     if file is None:

@@ -8,8 +8,9 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
+from ltmem_gui.domain.citation_look import Looked, Position
 from ltmem_gui.domain.hazards import one_line
-from ltmem_gui.ui.models.citation_rows import GOOD_PLACES, CitationRow, Place, matches
+from ltmem_gui.ui.models.citation_rows import CitationRow, Place, chip_of, matches, with_look
 
 _DISPLAY = int(Qt.ItemDataRole.DisplayRole)
 _TOOLTIP = int(Qt.ItemDataRole.ToolTipRole)
@@ -28,6 +29,8 @@ _KEYS: tuple[Callable[[CitationRow], Any], ...] = (
     lambda row: row.target,
     lambda row: row.note.lower(),
 )
+
+_COLORS = {"good": "state.good", "drift": "state.needs", "open": "muted", "bad": "state.bad"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +90,7 @@ class CitationTableModel(QAbstractTableModel):
             texts = (row.label, words, row.short_standing, row.short_target, one_line(row.note or row.reason, 300))
             return texts[index.column()]
         if role == _FOREGROUND and index.column() == 0:
-            good = row.place in GOOD_PLACES
-            return self._color("state.good" if good else "muted" if row.place is Place.NOT_SCANNED else "state.bad")
+            return self._color(_COLORS[chip_of(row.place)])
         if role == _TOOLTIP:
             texts = (row.reason, self._mark(row).hints, row.standing, row.target, row.note)
             return one_line(texts[index.column()], 400).replace("<", "‹") or None
@@ -109,6 +111,12 @@ class CitationTableModel(QAbstractTableModel):
         """Take a new list."""
         self._rows = tuple(rows)
         self._arrange()
+
+    def set_look(self, found: Mapping[Position, Looked]) -> None:
+        """Take what a look found beyond the numbers of the lines."""
+        rows = with_look(self._rows, found)
+        if any(one is not other for one, other in zip(rows, self._rows, strict=True)):
+            self.set_rows(rows)
 
     def set_marks(self, marks: Mapping[str, VerdictMark]) -> None:
         """Show what was said of rows, by their keys; what the words of the filter mean follows."""

@@ -98,7 +98,7 @@ class AuditDesk(QFrame):
         self.opener.setObjectName("audit.open")
         self.opener.clicked.connect(self._on_open_clicked)
         words = plain_label(
-            "Do the cited lines support the claims? Your verdicts are stored, nothing else.", role="muted"
+            "Do the cited lines support the claims? Stores your verdicts, and what the lines say now.", role="muted"
         )
         return _row(self.opener, words, None)
 

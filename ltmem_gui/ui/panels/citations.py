@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 
@@ -9,7 +10,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QApplication,
     QFrame,
     QHBoxLayout,
     QHeaderView,
@@ -22,29 +22,34 @@ from PySide6.QtWidgets import (
 )
 
 from ltmem_gui.domain.anchors import LocationStatus
-from ltmem_gui.domain.audit import AuditItem, permalink
+from ltmem_gui.domain.audit import AuditItem
 from ltmem_gui.domain.audit_support import quote_spans
+from ltmem_gui.domain.citation_look import Position
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.rollouts import RolloutRef
+from ltmem_gui.pipeline.citation_look import LookResult
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.pipeline.ports import WorkspaceSnapshot
 from ltmem_gui.ui.actions import ActionRegistry
 from ltmem_gui.ui.bridge.supervisor import Supervisor
-from ltmem_gui.ui.bridge.words import cleaned
 from ltmem_gui.ui.models.audit_state import AuditSession, SittingWish, row_key
+from ltmem_gui.ui.models.citation_look import CitationLooker
 from ltmem_gui.ui.models.citation_rows import (
-    GOOD_PLACES,
     CitationRow,
     Place,
+    chip_of,
     citation_rows,
     claim_lines,
     evidence_lines,
+    thread_of,
     who_cites,
 )
 from ltmem_gui.ui.models.citation_table import VERDICT_COLUMN, CitationTableModel, VerdictMark
 from ltmem_gui.ui.models.text_lines import rollout_lines
-from ltmem_gui.ui.models.workbench import Seen
+from ltmem_gui.ui.models.workbench import Notice, Seen
 from ltmem_gui.ui.panels.audit_desk import AuditDesk
+from ltmem_gui.ui.panels.citation_commands import CitationCommands, CitationView
+from ltmem_gui.ui.panels.citation_evidence import EvidencePane
 from ltmem_gui.ui.theme import ROW_HEIGHT, Theme, monospace
 from ltmem_gui.ui.widgets.bars import EmptyPage
 from ltmem_gui.ui.widgets.chips import Chip, ChipRow
@@ -62,12 +67,13 @@ def line_colors(theme: Theme) -> LineColors:
 
 
 class CitationTable(QTableView):
-    """The list. Signals: `evidence_asked` on Return."""
+    """The list. Signals: `evidence_asked` on Return and on the right arrow key."""
 
     evidence_asked = Signal()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) or (plain and event.key() == Qt.Key.Key_Right):
             self.evidence_asked.emit()
             return
         super().keyPressEvent(event)
@@ -101,6 +107,9 @@ class CitationsPanel(QWidget):
         self._leads = True  # a row that a person chooses is judged next; one that moves by itself is not
         self.model = CitationTableModel(theme.color, self)
         self.session = AuditSession(operations, supervisor, parent=self)
+        self.looker = CitationLooker(operations, supervisor, self)
+        shown = CitationView(self.current_row, lambda: self._seen.snapshot, self._ref, lambda: self.evidence.lines)
+        self.commands = CitationCommands(shown, self)
         self.desk = AuditDesk(self.session, actions)
         self._build(actions)
         for view in (self.claim, self.evidence):
@@ -108,10 +117,10 @@ class CitationsPanel(QWidget):
         self.model.about_to_arrange.connect(self._on_model_arranging)
         self.model.arranged.connect(self._on_model_arranged)
         theme.changed.connect(self._on_theme_changed)
-        actions.bind("citations.evidence", self.focus_evidence)
-        actions.bind("citations.open", self.focus_evidence)
-        actions.bind("citations.copy", self.copy_location)
-        actions.bind("citations.permalink", self.copy_permalink)
+        self._bind(actions)
+        self.looker.found.connect(self._on_look_found)
+        self.pane.place_chosen.connect(self._on_place_chosen)
+        self.pane.view.left.connect(self.table.setFocus)
         self.session.item_shown.connect(self._on_item_shown)
         self.session.marks_changed.connect(self._on_marks_changed)
         self.session.mark_changed.connect(self.model.set_mark)
@@ -127,10 +136,12 @@ class CitationsPanel(QWidget):
             # Its items speak of texts that are not there any more; what was judged is stored, and is resumed.
             self.session.end()
         if seen.snapshot is None:
+            self.looker.stop()
             self.model.set_rows(())
         else:
             ids = [rollout.id for rollout in seen.report.rollouts] if seen.report else []
             self.model.set_rows(citation_rows(seen.snapshot, ids))
+            self.looker.start(seen.snapshot, seen.report, self._positions_on_screen())
         self._update_page()
 
     def teach(self, title: str, sentence: str, action: str = "") -> None:
@@ -149,19 +160,40 @@ class CitationsPanel(QWidget):
         """Move the keyboard into the filter."""
         self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def copy_location(self) -> None:
-        """Copy where the current citation points."""
+    def go_to_place(self, by: int) -> None:
+        """Go to the next or previous citation of the claims that this one belongs to."""
         row = self.current_row()
-        if row is not None:
-            QApplication.clipboard().setText(cleaned(row.target).text)
+        lines = self.looker.claims.get((row.file, row.line), ()) if row is not None else ()
+        if row is None or len(lines) < 2:
+            self._say("This claim is cited at one place only")
+            return
+        self._go_to(row.file, lines[(lines.index(row.line) + by) % len(lines)])
 
-    def copy_permalink(self) -> None:
-        """Copy where the current citation points, with the baseline it holds for."""
-        row, snapshot = self.current_row(), self._seen.snapshot
-        if row is not None and row.entry is not None and snapshot is not None:
-            QApplication.clipboard().setText(cleaned(permalink(row.entry, snapshot.baseline)).text)
+    def go_to_citing(self, by: int) -> None:
+        """Go to the next or previous citation of any of these lines."""
+        row = self.current_row()
+        others = who_cites(self.model.rows, row) if row is not None else []
+        if row is None or not others:
+            self._say("Nothing else cites these lines")
+            return
+        places = sorted({(row.file, row.line), *((other.file, other.line) for other in others)})
+        self._go_to(*places[(places.index((row.file, row.line)) + by) % len(places)])
 
     # parts
+
+    def _bind(self, actions: ActionRegistry) -> None:
+        bind, commands = actions.bind, self.commands
+        bind("citations.evidence", self.focus_evidence)
+        bind("citations.open", self.focus_evidence)
+        bind("citations.copy", commands.copy_location)
+        bind("citations.permalink", commands.copy_permalink)
+        bind("citations.quote", commands.copy_quote)
+        bind("citations.editor", commands.open_in_editor)
+        bind("citations.reveal", commands.show_in_file_manager)
+        bind("citations.next_place", partial(self.go_to_place, 1))
+        bind("citations.previous_place", partial(self.go_to_place, -1))
+        bind("citations.next_citing", partial(self.go_to_citing, 1))
+        bind("citations.previous_citing", partial(self.go_to_citing, -1))
 
     def _build(self, actions: ActionRegistry) -> None:
         self.filter = QLineEdit()
@@ -172,7 +204,12 @@ class CitationsPanel(QWidget):
         self.filter.textChanged.connect(self._on_filter_changed)
         self.chips = ChipRow(
             "citations.chips",
-            [Chip("good", "Found", "✓"), Chip("open", "Not scanned", "○"), Chip("bad", "Broken", "✕")],
+            [
+                Chip("good", "Found", "✓"),
+                Chip("drift", "Drifted", "≈"),
+                Chip("open", "Not scanned", "○"),
+                Chip("bad", "Broken", "✕"),
+            ],
         )
         self.chips.chosen.connect(self._on_filter_changed)
         self._summary = plain_label(role="muted")
@@ -186,12 +223,12 @@ class CitationsPanel(QWidget):
         row.addWidget(self._summary)
         self.table = self._build_table(actions)
         self._claim_title = ElidedLabel(role="muted")
-        self._evidence_title = ElidedLabel(role="muted")
         self.claim = self._view("citations.claim", "Claim")
-        self.evidence = self._view("citations.evidence", "Evidence")
+        self.pane = EvidencePane(line_colors(self._theme), monospace())
+        self.evidence, self._evidence_title = self.pane.view, self.pane.title
         texts = QSplitter(Qt.Orientation.Vertical)
         texts.addWidget(_titled(self._claim_title, self.claim))
-        texts.addWidget(_titled(self._evidence_title, self.evidence))
+        texts.addWidget(self.pane)
         texts.setSizes([260, 380])
         texts.setChildrenCollapsible(False)
         splitter = QSplitter(Qt.Orientation.Horizontal)
@@ -231,7 +268,7 @@ class CitationsPanel(QWidget):
         header.setStretchLastSection(True)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         wide = table.fontMetrics().averageCharWidth()
-        for index, width in enumerate((16, 17, 22, 27, 12)):
+        for index, width in enumerate((24, 17, 20, 27, 12)):
             header.resizeSection(index, wide * width)
         table.setColumnHidden(VERDICT_COLUMN, True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
@@ -251,14 +288,7 @@ class CitationsPanel(QWidget):
 
     def _update_page(self) -> None:
         rows = self.model.rows
-        places = [row.place for row in rows]
-        self.chips.set_counts(
-            {
-                "good": sum(place in GOOD_PLACES for place in places),
-                "open": sum(place is Place.NOT_SCANNED for place in places),
-                "bad": sum(place not in GOOD_PLACES and place is not Place.NOT_SCANNED for place in places),
-            }
-        )
+        self.chips.set_counts(Counter(chip_of(row.place) for row in rows))
         entries = sum(row.entry is not None for row in rows)
         ids = sum(row.entry is None and bool(row.thread_id) for row in rows)
         self._summary.setText(f"{entries} citations, {ids} session ids" if rows else "")
@@ -269,18 +299,21 @@ class CitationsPanel(QWidget):
         snapshot = self._seen.snapshot
         if row is None or snapshot is None:
             self.claim.show_lines(())
-            self.evidence.show_lines(())
+            self.pane.show_lines(())
+            self.pane.show_usage("")
             self._claim_title.set_text("Claim")
             self._evidence_title.set_text("Evidence")
             return
         self._claim_title.set_text(f"Claim · {row.standing}")
         self.claim.show_lines(claim_lines(row, snapshot))
         self._evidence_title.set_text(f"Evidence · {one_line(row.target, 200)}")
-        location = self.session.location(row.key)
+        location = self.session.location(row.key) or row.location
         lines = evidence_lines(row, snapshot, location)
-        self.evidence.show_lines(lines)
+        self.pane.show_lines(lines, row.looked)
+        self.pane.show_usage(self.looker.standing.get(thread_of(row, snapshot), ""))
         if lines:
-            self._mark_quotes()
+            if not self.pane.candidates.places:
+                self._mark_quotes()
             moved = location is not None and location.status is not LocationStatus.EXACT
             where = f" — {location.label}" if location is not None and moved else ""
             self._evidence_title.set_text(f"Evidence · {one_line(row.target, 200)}{where}{self._others(row)}")
@@ -297,7 +330,7 @@ class CitationsPanel(QWidget):
         if self.current_row() is not row:
             return
         marked = range(row.entry.start, row.entry.end + 1) if row.entry else None
-        self.evidence.show_lines(rollout_lines(rollout, marked))
+        self.pane.show_lines(rollout_lines(rollout, marked))
         self._mark_quotes()
         where = f"{one_line(row.target, 120)}{self._others(row)} · {one_line(rollout.path, 200)}"
         self._evidence_title.set_text(f"Evidence · {where}")
@@ -322,14 +355,8 @@ class CitationsPanel(QWidget):
     # slots
 
     def _on_filter_changed(self) -> None:
-        places: set[Place] = set()
-        for id_ in self.chips.checked:
-            if id_ == "good":
-                places |= GOOD_PLACES
-            elif id_ == "open":
-                places.add(Place.NOT_SCANNED)
-            else:
-                places |= set(Place) - GOOD_PLACES - {Place.NOT_SCANNED}
+        chosen = self.chips.checked
+        places = {place for place in Place if chip_of(place) in chosen}
         self.model.set_filter(self.filter.text(), frozenset(places))
         self.session.limit(self.model.shown_keys)
 
@@ -367,7 +394,36 @@ class CitationsPanel(QWidget):
         """Bring the list to the item; a filter that hides it is taken off."""
         if item is None:
             return
-        key = row_key(item)
+        self._reveal(row_key(item))
+
+    def _on_look_found(self, part: LookResult) -> None:
+        """Show what is known of the lines; the row that a person looks at stays."""
+        row = self.current_row()
+        self._leads = False
+        self.model.set_look(part.places)
+        self._leads = True
+        self._update_page()
+        if row is not None and part.standing and self._seen.snapshot is not None:
+            self.pane.show_usage(part.standing.get(thread_of(row, self._seen.snapshot), ""))
+
+    def _on_place_chosen(self, first: int, last: int) -> None:
+        row = self.current_row()
+        if row is not None and row.entry is not None:
+            self.session.propose_place(row.file, row.entry, first, last)
+
+    def _positions_on_screen(self) -> frozenset[Position]:
+        """Return where the citations stand that can be seen, one screen more than that."""
+        top = max(0, self.table.rowAt(0))
+        height = self.table.viewport().height() // max(1, self.table.verticalHeader().defaultSectionSize()) + 1
+        rows = (self.model.row_at(position) for position in range(top, top + 2 * height))
+        return frozenset((row.file, row.line) for row in rows if row is not None)
+
+    def _go_to(self, file: str, line: int) -> None:
+        """Go to the citation that stands there; a filter that hides it is taken off."""
+        row = next(row for row in self.model.rows if (row.file, row.line) == (file, line) and row.entry is not None)
+        self._reveal(row.key)
+
+    def _reveal(self, key: str) -> None:
         if self.model.position_of(key) is None:
             self.chips.clear()
             self.filter.clear()
@@ -375,8 +431,11 @@ class CitationsPanel(QWidget):
         if position is not None and self.table.currentIndex().row() != position:
             self.table.setCurrentIndex(self.model.index(position, 0))
 
+    def _say(self, words: str) -> None:
+        self.commands.noticed.emit(Notice("info", f"{words}."))
+
     def _on_theme_changed(self) -> None:
-        for view in (self.claim, self.evidence):
+        for view in (self.claim, self.pane):
             view.set_colors(line_colors(self._theme))
 
 

@@ -1,0 +1,332 @@
+"""Drifted citations in the window: what they said beside where they may be, walking between places, opening, usage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from ltmem_gui.domain.cancel import CancelToken
+from ltmem_gui.domain.consent import Selection
+from ltmem_gui.domain.errors import KnownError
+from ltmem_gui.domain.opening import Place as DiskPlace
+from ltmem_gui.domain.plan import Plan
+from ltmem_gui.domain.review import all_accepted
+from ltmem_gui.domain.usage import CitedUse
+from ltmem_gui.pipeline.operations import Operations
+from ltmem_gui.pipeline.requests import ScanReport
+from ltmem_gui.ui.actions import ActionRegistry
+from ltmem_gui.ui.models.audit_state import AuditPowers
+from ltmem_gui.ui.models.citation_look import changed_spans
+from ltmem_gui.ui.models.citation_rows import Place
+from ltmem_gui.ui.models.workbench import Notice, Seen
+from ltmem_gui.ui.panels.citation_evidence import before_lines
+from ltmem_gui.ui.panels.citations import CitationsPanel
+from ltmem_gui.ui.theme import Theme
+from tests.gui.builders import scanned
+from tests.gui.conftest import LoopHarness
+from tests.helpers.bench import DAY, NOW, Bench
+from tests.helpers.guard import Guard
+from tests.helpers.sessions import thread_id, write_codex
+
+FIRST = thread_id(0, NOW - DAY)
+LINES = [
+    "- the viewer loads tiles one level below",
+    "- run the tile tests before every release",
+    "- the cache key holds the level and the place",
+    "- never call the tile server in a unit test",
+    "- palettes are viridis and nothing else",
+]
+MEMORY = """# Task Group: tiles
+scope: tiles
+## Task 1: Tiles
+### rollout_summary_files
+- {summary} (thread_id=t)
+### keywords
+- tiles
+
+## User preferences
+- load tiles one level below [Task 1] [c1] [c2]
+- palettes are viridis [c3]
+- the tests come first [c4]
+
+<citation_entries>
+{summary}:1-1 |note=[c1 who said so]
+notes.md:1-1 |note=[c1 level]
+notes.md:2-2 |note=[c2 tests]
+notes.md:4-4 |note=[c3 server]
+notes.md:1-2 |note=[c4 both]
+notes.md:5-5 |note=[palettes]
+</citation_entries>
+"""
+
+
+class Opener:
+    def __init__(self) -> None:
+        self.opened: list[tuple[str, DiskPlace]] = []
+
+    def open_in_editor(self, place: DiskPlace) -> None:
+        self.opened.append(("editor", place))
+
+    def show_in_file_manager(self, place: DiskPlace) -> None:
+        self.opened.append(("file manager", place))
+
+
+@dataclass
+class Room:
+    panel: CitationsPanel
+    bench: Bench
+    harness: LoopHarness
+    plans: list[Plan] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+    errors: list[KnownError] = field(default_factory=list)
+    opener: Opener = field(default_factory=Opener)
+
+    def read(self, report: ScanReport | None = None) -> None:
+        async def read() -> None:
+            folder = await Operations(self.bench).read_folder(self.bench.memory)
+            self.panel.show_seen(Seen(report=report, snapshot=folder))
+            await self.harness.supervisor.idle()
+
+        self.harness.run(read(), 30)
+
+    def go_to(self, note: str) -> None:
+        model = self.panel.model
+        rows = [model.row_at(at) for at in range(model.rowCount())]
+        at = next(at for at, row in enumerate(rows) if row is not None and row.note == note)
+        self.harness.call(lambda: self.panel.table.setCurrentIndex(model.index(at, 0)))
+
+    @property
+    def note(self) -> str:
+        row = self.panel.current_row()
+        return row.note if row is not None else ""
+
+    def label(self, note: str) -> str:
+        return next(row.label for row in self.panel.model.rows if row.note == note)
+
+
+@pytest.fixture
+def room(qtbot: QtBot, harness: LoopHarness, tmp_path: Path, guard: Guard) -> Iterator[Room]:
+    bench = Bench(tmp_path)
+    guard.protect(bench.home, bench.memory)
+    guard.granted = True
+    write_codex(
+        bench.sessions,
+        [("user", "Always run pnpm test in this repo, never npm."), ("assistant", "ok")],
+        number=0, at=NOW - DAY, cwd="/p",
+    )  # fmt: skip
+
+    async def fill() -> None:
+        await bench.apply(await bench.plan_extract())
+        await bench.apply(await bench.plan_consolidate())
+        (summary,) = (bench.memory / "rollout_summaries").iterdir()
+        (bench.memory / "notes.md").write_text("\n".join(LINES) + "\n", "utf-8")
+        text = MEMORY.format(summary=f"rollout_summaries/{summary.name}")
+        (bench.memory / "MEMORY.md").write_text(text, "utf-8")
+        operations = Operations(bench)
+        request = bench.request()
+        audit = await operations.audit.load(request, cancel=CancelToken(), listen=bench.events.append)
+        plan = await operations.audit.plan_keeping(request, audit)
+        grant = await operations.approve(plan, all_accepted(plan), approver="me", surface="window")
+        await operations.apply(grant, cancel=CancelToken(), listen=bench.events.append)
+
+    harness.run(fill(), 30)
+    guard.granted = False
+    theme = Theme.load()
+    panel = CitationsPanel(Operations(bench), harness.supervisor, theme, ActionRegistry(theme.icon))
+    qtbot.addWidget(panel)
+    made = Room(panel, bench, harness)
+    harness.supervisor.known_raised.connect(made.errors.append)
+
+    async def no(plan: Plan, selection: Selection) -> bool:
+        return False
+
+    panel.session.lend(AuditPowers(bench.request, no, lambda: "me"))
+    panel.session.plan_made.connect(made.plans.append)
+    panel.looker.lend(bench.request)
+    panel.commands.opener = made.opener  # type: ignore[assignment]
+    panel.commands.noticed.connect(made.notices.append)
+    panel.resize(1280, 760)
+    panel.show()
+    yield made
+    panel.hide()
+    assert made.errors == []
+
+
+def drift(room: Room, guard: Guard) -> None:
+    """Move what is cited, edit one line, put one line in twice, take one away."""
+    with guard.grant():
+        new = ["- a new first line", *LINES[:1], "- run all of the tile tests before every release", LINES[2]]
+        new += ["- a line", LINES[4], "- between", LINES[4], "- end"]
+        (room.bench.memory / "notes.md").write_text("\n".join(new) + "\n", "utf-8")
+
+
+def test_what_drifted_is_told_in_the_list_without_a_sitting(room: Room, guard: Guard) -> None:
+    room.read()
+    assert {row.place for row in room.panel.model.rows if row.entry and not row.thread_id} == {Place.FOUND}
+    drift(room, guard)
+    room.read()
+    assert room.label("c1 level") == "→ moved +1"
+    assert room.label("c2 tests").startswith("≈ edited (0.")
+    assert room.label("palettes") == "? ambiguous (2 places)"
+    assert room.label("c3 server") == "✕ missing text"
+    room.harness.call(lambda: room.panel.chips._buttons["drift"].setChecked(True))
+    assert room.panel.model.rowCount() == 5
+    assert "Drifted 5" in room.panel.chips._buttons["drift"].text()
+
+
+def test_drifted_lines_stand_beside_what_they_said(room: Room, guard: Guard) -> None:
+    drift(room, guard)
+    room.read()
+    pane = room.panel.pane
+    room.go_to("c1 level")
+    assert pane.before.isVisible()
+    assert pane.before.marked_labels == ("1",)
+    assert room.panel.evidence.marked_labels == ("2",)
+    assert pane.candidates.words == "Now line 2"
+    room.go_to("c2 tests")
+    (changed,) = room.panel.evidence.extraSelections()
+    assert changed.cursor.selectedText() == "all of"
+    assert pane.candidates.words == "Now line 3"
+    room.go_to("c3 server")
+    assert room.panel.evidence.marked_labels == ()
+    assert not pane.point.isVisible()
+    assert "not in this file any more" in pane.candidates.words
+    room.go_to("c1 who said so")
+    assert not pane.before.isVisible()
+    assert not pane.point.isVisible()
+
+
+def test_one_of_several_places_is_chosen_and_becomes_a_plan(room: Room, guard: Guard) -> None:
+    drift(room, guard)
+    room.read()
+    room.go_to("palettes")
+    pane = room.panel.pane
+    assert pane.candidates.words == "Place 1 of 2: line 6"
+    assert pane.before.toPlainText().endswith(LINES[4])
+    room.harness.call(pane._next.click)
+    assert pane.candidates.words == "Place 2 of 2: line 8"
+    assert room.panel.evidence.marked_labels == ("8",)
+    room.harness.call(pane._next.click)
+    room.harness.call(pane._previous.click)
+    room.harness.call(pane.point.click)
+    (plan,) = room.plans
+    assert plan.operation == "reanchor"
+    (hunk,) = plan.changes[0].hunks
+    assert hunk.new == ("notes.md:8-8 |note=[palettes]\n",)
+
+
+def test_alt_and_arrows_walk_between_the_places_of_a_claim_and_who_cites_the_lines(room: Room) -> None:
+    room.read()
+    room.panel.table.setFocus()
+    room.go_to("c1 who said so")
+
+    def press(key: Qt.Key, *, shift: bool = False) -> str:
+        keys = Qt.KeyboardModifier.AltModifier
+        keys |= Qt.KeyboardModifier.ShiftModifier if shift else Qt.KeyboardModifier.NoModifier
+        room.harness.call(lambda: QTest.keyClick(room.panel.table, key, keys))
+        return room.note
+
+    assert [press(Qt.Key.Key_Down) for _ in range(3)] == ["c1 level", "c2 tests", "c1 who said so"]
+    assert press(Qt.Key.Key_Up) == "c2 tests"
+    assert [press(Qt.Key.Key_Down, shift=True) for _ in range(2)] == ["c4 both", "c1 level"]
+    room.harness.call(lambda: room.panel.filter.setText("c2"))
+    room.go_to("c2 tests")
+    assert press(Qt.Key.Key_Up, shift=True) == "c4 both"
+    assert room.panel.filter.text() == ""
+    room.go_to("palettes")
+    assert press(Qt.Key.Key_Down) == press(Qt.Key.Key_Down, shift=True) == "palettes"
+    assert [notice.text for notice in room.notices] == [
+        "This claim is cited at one place only.",
+        "Nothing else cites these lines.",
+    ]
+
+
+def test_arrows_lead_into_the_evidence_and_back(room: Room) -> None:
+    room.read()
+    room.panel.activateWindow()
+    room.panel.table.setFocus()
+    room.harness.call(lambda: QTest.keyClick(room.panel.table, Qt.Key.Key_Right))
+    assert room.panel.focusWidget() is room.panel.evidence
+    room.harness.call(lambda: QTest.keyClick(room.panel.evidence, Qt.Key.Key_Down))
+    room.harness.call(lambda: QTest.keyClick(room.panel.evidence, Qt.Key.Key_Left))
+    assert room.panel.focusWidget() is room.panel.table
+
+
+def test_use_and_why_it_is_kept_stand_with_the_evidence(room: Room) -> None:
+    uses = (CitedUse("line 9", (FIRST.upper(),), NOW), CitedUse("line 12", (FIRST, FIRST), NOW - DAY))
+    room.read(ScanReport((replace(scanned(1), citations=uses),)))
+    room.go_to("c1 who said so")
+    words = room.panel.pane.usage.full_text
+    assert "cited 2× in the sessions that were read, last 2026-05-28" in words
+    assert "kept until" in words
+    room.go_to("palettes")
+    assert not room.panel.pane.usage.isVisible()
+
+
+def test_places_are_opened_where_the_lines_are_now(room: Room, guard: Guard) -> None:
+    drift(room, guard)
+    session = replace(scanned(1), id=FIRST)
+    root = str(room.bench.sessions)
+    ref = replace(session.ref, path=f"{root}/a.jsonl", root=root)
+    room.read(ScanReport((replace(session, ref=ref),)))
+    commands = room.panel.commands
+    room.go_to("c1 level")
+    commands.open_in_editor()
+    room.go_to("c3 server")
+    commands.show_in_file_manager()
+    memory = str(room.bench.memory)
+    assert room.opener.opened == [
+        ("editor", DiskPlace(memory, "notes.md", 2)),
+        ("file manager", DiskPlace(memory, "notes.md", 4)),
+    ]
+    row = room.panel.model.rows[0]
+    assert row.entry is not None
+    cited = replace(row, thread_id=FIRST, entry=replace(row.entry, path=f"rollout:{FIRST}", start=3))
+    commands._view = replace(commands._view, row=lambda: cited)
+    assert commands.place() == DiskPlace(root, "a.jsonl", 3)
+    elsewhere = replace(ref, path="/elsewhere/a.jsonl")
+    commands._view = replace(commands._view, session=lambda thread: elsewhere)
+    assert commands.place() is None
+    assert "not inside" in room.notices[-1].text
+    commands._view = replace(commands._view, session=lambda thread: None)
+    assert commands.place() == DiskPlace(memory, row.file, row.line)
+    commands._view = replace(commands._view, row=lambda: None)
+    assert commands.place() is None
+    commands.open_in_editor()
+    commands.show_in_file_manager()
+    commands.copy_location()
+    commands.copy_permalink()
+    commands.copy_quote()
+    assert "no cited lines" in room.notices[-1].text
+    assert len(room.opener.opened) == 2
+
+
+def test_the_cited_lines_are_copied_with_their_place(room: Room) -> None:
+    room.read()
+    room.go_to("c4 both")
+    room.panel.commands.copy_quote()
+    assert QGuiApplication.clipboard().text() == f"{LINES[0]}\n{LINES[1]}\n— notes.md:1-2"
+    room.panel.commands.copy_permalink()
+    assert QGuiApplication.clipboard().text().startswith("notes.md@")
+
+
+def test_changed_words_are_marked_and_a_hash_says_so() -> None:
+    text = "run all of the\ntests"
+    assert [text[start:end] for start, end in changed_spans(text, "run the tests now")] == ["all of"]
+    assert changed_spans("", "x") == []
+
+
+def test_what_is_kept_as_a_hash_alone_shows_no_text(room: Room, guard: Guard) -> None:
+    with room.bench.stores.reading(room.bench.home) as store:
+        records = store.evidence(str(room.bench.memory))
+    taken = next(record.taken for record in records if record.taken.start == 5)
+    lines = before_lines(taken)
+    assert [(line.label, line.marked) for line in lines][-2:] == [("4", False), ("5", True)]
+    assert "only its hash" in before_lines(replace(taken, quote=""))[0].text
