@@ -13,6 +13,7 @@ from ltmem_gui.domain.effects import StartAgent
 from ltmem_gui.domain.events import Event
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.jobs import GLOBAL_KEY
+from ltmem_gui.domain.model_choice import ModelChoice
 from ltmem_gui.domain.plan import Plan, newly_left_out
 from ltmem_gui.domain.queue_actions import QueueAction
 from ltmem_gui.ui.bridge.awaiting import opened
@@ -21,8 +22,10 @@ from ltmem_gui.ui.dialogs.regenerate import RegenerateSheet
 from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models import formats
 from ltmem_gui.ui.models.agent_work import AgentEnd, Wish, no_regenerate, turned_down, waits_until
+from ltmem_gui.ui.models.provider_state import in_words
 from ltmem_gui.ui.models.workbench import Workbench
 from ltmem_gui.ui.panels.citations import line_colors
+from ltmem_gui.ui.provider_desk import ProviderDesk
 
 REGENERATE = "review.regenerate"
 BUSY = "a task is running"
@@ -39,13 +42,16 @@ class ModelDesk(QObject):
         self._bench = bench
         self._supervisor = supervisor
         self._phase: object = None
+        self.providers = ProviderDesk(window, bench, supervisor)
+        bench.recall = self.providers.recall
         self._clock: Callable[[], float] = time.time
         self._bind()
         self._connect()
-        self._update()
+        self._on_model_chosen(bench.choice)
 
     def _bind(self) -> None:
         self._window.registry.bind("agent.steps", self._on_steps_toggled)
+        self._window.registry.bind("provider.open", self.providers.open)
         self._window.review.registry.bind(REGENERATE, self._on_regenerate_pressed)
 
     def _connect(self) -> None:
@@ -55,12 +61,21 @@ class ModelDesk(QObject):
         bench.events_arrived.connect(self._on_events_arrived)
         bench.run_changed.connect(self._on_run_changed)
         bench.plan_made.connect(self._update)
-        bench.model_chosen.connect(self._update)
+        bench.model_chosen.connect(self._on_model_chosen)
         bench.folders_changed.connect(self._update)
         bench.seen_changed.connect(self._update)
         bench.receipt_made.connect(self._on_receipt_made)
         drawer.regenerate_pressed.connect(self._on_regenerate_pressed)
         drawer.retry_pressed.connect(self._on_retry_pressed)
+        self._window.folders.model_asked.connect(self.providers.open)
+        self.providers.told.connect(self._window.messages.show_message)
+
+    # who works
+
+    def _on_model_chosen(self, choice: ModelChoice) -> None:
+        self._window.run_bar.show_model(in_words(choice))
+        self._window.folders.show_model(in_words(choice))
+        self._update()
 
     # the agent's run
 

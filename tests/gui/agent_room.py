@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 from ltmem_gui.domain.agent import AgentAction, AgentStep, AgentTranscript, ToolOutcome
@@ -19,6 +20,12 @@ from tests.gui.builders import NOW, FakeOperations, apply_plan, receipt_of
 
 HOST = "127.0.0.1:11434"
 HOSTILE = "../../etc/\u202epasswd"
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait for something that no signal tells."""
+    while not holds():  # noqa: ASYNC110 - it is asked of a server's thread, or of Qt
+        await asyncio.sleep(0.01)
 
 
 def steps(number: int = 4) -> tuple[AgentStep, ...]:

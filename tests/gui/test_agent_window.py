@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from pytestqt.qtbot import QtBot
 from ltmem_gui import bootstrap_gui
 from ltmem_gui.bootstrap import Composition, compose
 from ltmem_gui.domain.jobs import GLOBAL_KEY, GLOBAL_KIND, JobRecord
+from ltmem_gui.domain.model_choice import ModelChoice
 from ltmem_gui.domain.rollouts import SourceSpec
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.operations import Operations
@@ -27,10 +28,10 @@ from ltmem_gui.ui.dialogs import confirmation
 from ltmem_gui.ui.dialogs.confirmation import ConfirmationSheet
 from ltmem_gui.ui.dialogs.regenerate import RegenerateSheet
 from ltmem_gui.ui.main_window import MainWindow
-from ltmem_gui.ui.models.agent_work import ModelChoice
 from ltmem_gui.ui.models.run_state import RunPhase
 from ltmem_gui.ui.models.workbench import Folders
 from ltmem_gui.ui.theme import Theme
+from tests.gui.agent_room import until
 from tests.gui.conftest import LoopHarness
 from tests.helpers.agents import Script, do, whole_run
 from tests.helpers.bench import Bench
@@ -43,12 +44,6 @@ ESCAPES = [
     [do("read", path="../../../etc/passwd"), do("write", path="/tmp/escaped", content="x")],
     [do("read", path="../\u202eb.md"), do("run_shell", path="id")],
 ]
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    """Wait for something that no signal tells."""
-    while not holds():  # noqa: ASYNC110 - it is asked of a server's thread, or of Qt
-        await asyncio.sleep(0.01)
 
 
 @dataclass
@@ -190,7 +185,8 @@ def desk(
     controller = Controller(window, parts)
     controller.workbench.folders_changed.connect(lambda folders: bootstrap_gui.use_home(adapters, folders))
     controller.name_folders(Folders((), top / "memory", top / "home"))
-    controller.workbench.choose_model(ModelChoice("builtin", "custom"), controller.workbench.settings)
+    chosen = ModelChoice(consolidate="custom", provider_url=server.url, extract_model="small")
+    controller.workbench.choose_model(chosen)
     window.show()
     window.activateWindow()
     made = Desk(window, controller, harness, server, adapters, top)

@@ -11,12 +11,13 @@ import pytest
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import Decision, Selection
 from ltmem_gui.domain.errors import Cancelled, ProviderError
+from ltmem_gui.domain.model_choice import ModelChoice
 from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.domain.refusals import RefusedHunk
 from ltmem_gui.domain.review import Review
 from ltmem_gui.domain.rollouts import SourceSpec
 from ltmem_gui.domain.settings import Settings
-from ltmem_gui.ui.models.agent_work import ModelChoice, Wish, no_regenerate, turned_down
+from ltmem_gui.ui.models.agent_work import Wish, no_regenerate, turned_down
 from ltmem_gui.ui.models.run_state import RunPhase
 from ltmem_gui.ui.models.workbench import Folders, Workbench
 from tests.gui.agent_room import AgentOperations
@@ -25,7 +26,7 @@ from tests.gui.conftest import LoopHarness
 
 pytestmark = pytest.mark.usefixtures("qtbot")
 
-CHOICE = ModelChoice("ollama", "ollama")
+CHOICE = ModelChoice(extract="ollama", consolidate="ollama", extract_model="small")
 
 
 class Bench:
@@ -55,7 +56,7 @@ class Bench:
         self.bench.noticed.connect(self.notices.append)
         harness.supervisor.known_raised.connect(self.errors.append)
         self.bench.name_folders(Folders((SourceSpec("codex", "/s"),), self.fake.root, self.fake.home))
-        self.bench.choose_model(CHOICE, Settings(extract_model="small"))
+        self.bench.choose_model(CHOICE)
 
     async def confirm(self, plan: Plan, selection: Selection) -> bool:
         self.asked.append(plan)
@@ -181,13 +182,11 @@ def test_the_remark_and_the_refused_changes_go_with_the_request(made: Bench) -> 
 
 
 def test_each_phase_may_have_its_own_provider(made: Bench) -> None:
-    made.bench.choose_model(ModelChoice("builtin", "vllm"), Settings())
+    made.bench.choose_model(ModelChoice(consolidate="vllm"))
     assert made.bench.request().provider == "builtin"
     made.answers = [False]
     made.harness.call(made.bench.consolidate)
     assert made.fake.requests[-1].provider == "vllm"
-    assert made.bench.choice.in_words == "Built-in rules extract, vLLM consolidate"
-    assert CHOICE.in_words == "Ollama"
 
 
 def test_what_was_turned_down_is_told_by_its_lines(tmp_path: Path) -> None:

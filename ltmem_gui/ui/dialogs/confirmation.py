@@ -151,7 +151,7 @@ def _title(plan: Plan) -> str:
         case "extract":
             return "Extract memories from these rollouts?"
         case "consolidate":
-            return "Start the consolidation?"
+            return "Start the consolidation agent?"
         case _ if not plan.changes:
             return "Change these rows?"
         case _ if plan.operation == "forget":
@@ -161,7 +161,7 @@ def _title(plan: Plan) -> str:
 
 
 def _yes_text(plan: Plan) -> str:
-    return {"extract": "Extract", "consolidate": "Consolidate", "apply": "Apply"}[plan.kind]
+    return {"extract": "Extract", "consolidate": "Start the agent", "apply": "Apply"}[plan.kind]
 
 
 def _reviewed(plan: Plan, selection: Selection) -> list[str]:

@@ -24,6 +24,7 @@ _SPOKEN = int(Qt.ItemDataRole.AccessibleTextRole)
 _FOREGROUND = int(Qt.ItemDataRole.ForegroundRole)
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
+_RIGHTMOST = (STEP, TOKENS, TIME)
 _WORDS = {ToolOutcome.DONE: "done", ToolOutcome.ERROR: "▲ error", ToolOutcome.REFUSED: "✕ refused"}
 _COLORS = {None: "muted", ToolOutcome.ERROR: "state.needs", ToolOutcome.REFUSED: "state.bad"}
 _KEPT = re.compile(r"(\d+): (.*); (\d+) tokens sent, (\d+) received(?:, (\d+) s)?", re.DOTALL)
@@ -202,6 +203,8 @@ class AgentStepsModel(QAbstractTableModel):
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = _DISPLAY) -> Any:
         if orientation is Qt.Orientation.Horizontal and role == _DISPLAY:
             return COLUMNS[section]
+        if orientation is Qt.Orientation.Horizontal and role == _ALIGN and section in _RIGHTMOST:
+            return _RIGHT
         return None
 
     def data(self, index: QModelIndex | QPersistentModelIndex, role: int = _DISPLAY) -> Any:
@@ -216,7 +219,7 @@ class AgentStepsModel(QAbstractTableModel):
             return cell(row, column).replace("<", "‹")
         if role == _FOREGROUND and column == RESULT and row.outcome in _COLORS:
             return self._color(_COLORS[row.outcome])
-        if role == _ALIGN and column in (STEP, TOKENS, TIME):
+        if role == _ALIGN and column in _RIGHTMOST:
             return _RIGHT
         return None
 

@@ -1,4 +1,4 @@
-"""What a person wants of a consolidation, who carries it out, and how an agent's run ended: values of the window."""
+"""What a person wants of a consolidation, and how an agent's run ended: values of the window."""
 
 from __future__ import annotations
 
@@ -9,29 +9,13 @@ from typing import Literal
 from ltmem_gui.domain.consent import Decision
 from ltmem_gui.domain.diffing.units import WHOLE
 from ltmem_gui.domain.jobs import GLOBAL_KIND, JobRecord
+from ltmem_gui.domain.model_choice import ModelChoice
 from ltmem_gui.domain.plan import Plan
-from ltmem_gui.domain.providers import BUILTIN, LABELS
+from ltmem_gui.domain.providers import BUILTIN
 from ltmem_gui.domain.refusals import RefusedHunk
 from ltmem_gui.domain.review import Review
 
-BUILTIN_TITLE = "Built-in rules"
 NO_REMARKS = "the built-in rules take no remarks; choose a model first"
-
-
-@dataclass(frozen=True, slots=True)
-class ModelChoice:
-    """Which provider extracts and which consolidates, by name."""
-
-    extract: str = BUILTIN
-    consolidate: str = BUILTIN
-
-    @property
-    def in_words(self) -> str:
-        """Return both names, once where they are the same."""
-        names = [BUILTIN_TITLE if n == BUILTIN else LABELS.get(n, n) for n in (self.extract, self.consolidate)]
-        if names[0] == names[1]:
-            return names[0]
-        return f"{names[0]} extract, {names[1]} consolidate"
 
 
 @dataclass(frozen=True, slots=True)

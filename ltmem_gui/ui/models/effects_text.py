@@ -212,11 +212,14 @@ def _send(effect: SendToModel) -> EffectLine:
     return EffectLine(tokens(effect.tokens), f"tokens of redacted text to {one_line(where)}", details)
 
 
+_MODES = {"INIT": "it writes the first memory", "INCREMENTAL": "it updates the memory that is there"}
+
+
 def _agent(effect: StartAgent) -> EffectLine:
     fence = effect.constraints
     details = (
         f"works in a private copy of {fence.cwd}, which is removed afterwards (ephemeral)",
-        f"model {effect.model}, reasoning effort {fence.reasoning_effort}, mode {effect.mode}",
+        f"model {effect.model}, reasoning effort {fence.reasoning_effort}; {_MODES[effect.mode]}",
         f"network: {fence.network}; no shell, no other program",
         "may only: " + ", ".join(fence.tools) + " files in that copy",
         f"approvals: {fence.approval_policy} — what it may not do is refused and counted",

@@ -19,14 +19,25 @@ from PySide6.QtWidgets import (
 )
 
 from ltmem_gui.domain.agent import AgentStep
-from ltmem_gui.ui.models.agent_steps import AgentStepsModel, StepRow, StepTotals, detail_lines
+from ltmem_gui.ui.models.agent_steps import (
+    FILE,
+    RESULT,
+    STEP,
+    TIME,
+    TOKENS,
+    TOOL,
+    AgentStepsModel,
+    StepRow,
+    StepTotals,
+    detail_lines,
+)
 from ltmem_gui.ui.models.text_lines import TextLine
 from ltmem_gui.ui.panels.citations import line_colors
 from ltmem_gui.ui.theme import ROW_HEIGHT, Theme, bold_font, monospace
 from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label, set_role
 from ltmem_gui.ui.widgets.line_view import LineView
 
-_WIDTHS = (52, 80, 280, 300, 104)
+_WIDTHS = {STEP: 52, TOOL: 104, FILE: 260, TOKENS: 104, TIME: 72}
 
 
 class TranscriptView(QSplitter):
@@ -83,8 +94,8 @@ class TranscriptView(QSplitter):
         table.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
         header = table.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        header.setStretchLastSection(True)
-        for column, width in enumerate(_WIDTHS):
+        header.setSectionResizeMode(RESULT, QHeaderView.ResizeMode.Stretch)
+        for column, width in _WIDTHS.items():
             table.setColumnWidth(column, width)
         table.selectionModel().currentRowChanged.connect(self._on_current_changed)
         self.model.modelReset.connect(self._on_model_reset)
@@ -121,7 +132,7 @@ class AgentDrawer(QFrame):
         self.setProperty("role", "foot")
         self.setAccessibleName("Agent")
         self.view = TranscriptView("agent.steps", theme)
-        self._state = ElidedLabel("No agent has run in this window yet", fills=True)
+        self._state = ElidedLabel("No agent has run in this window yet")
         self._state.setObjectName("agent.state")
         self._figures = ElidedLabel(role="muted", fills=True)
         self._figures.setObjectName("agent.figures")
@@ -175,8 +186,8 @@ class AgentDrawer(QFrame):
         head.setContentsMargins(16, 6, 8, 6)
         head.setSpacing(12)
         head.addWidget(title)
-        head.addWidget(self._state, 3)
-        head.addWidget(self._figures, 4)
+        head.addWidget(self._state)
+        head.addWidget(self._figures, 1)
         for widget in (self.refused, self.retry, self.regenerate, close):
             head.addWidget(widget)
         column = QVBoxLayout(self)

@@ -32,11 +32,13 @@ PAGE_WIDTH = 720
 class FoldersPage(QScrollArea):
     """Name a sessions folder, a memory folder and a data folder, or open the demo.
 
-    Signals: `named` (`Folders`) when a person confirms, `demo_asked` (`Path` of the folder to create).
+    Signals: `named` (`Folders`) when a person confirms, `demo_asked` (`Path` of the folder to create), `model_asked`
+    (the page of providers is wanted).
     """
 
     named = Signal(object)
     demo_asked = Signal(object)
+    model_asked = Signal()
 
     def __init__(self, theme: Theme, supervisor: Supervisor, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -124,6 +126,7 @@ class FoldersPage(QScrollArea):
             "Queue, extracted memories and receipts. It is created by the first confirmed run.",
             self.home,
         )
+        self._build_model(column)
         go = QHBoxLayout()
         go.setSpacing(12)
         self.go = QPushButton("Use these folders and scan")
@@ -140,6 +143,27 @@ class FoldersPage(QScrollArea):
         column.addWidget(rule())
         column.addSpacing(8)
         self._build_demo(column)
+
+    def show_model(self, text: str) -> None:
+        """Show who extracts and consolidates."""
+        self._model.setText(text)
+
+    def _build_model(self, column: QVBoxLayout) -> None:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(4)
+        grid.addWidget(plain_label("4  Who extracts and consolidates", font=bold_font()), 0, 0, 1, 2)
+        self._model = plain_label("Built-in rules")
+        self._model.setObjectName("folders.model")
+        grid.addWidget(self._model, 1, 0)
+        choose = QPushButton("Choose a model…")
+        choose.setObjectName("folders.model.choose")
+        choose.setToolTip("Built-in rules without an AI model, or a model on a server; sends nothing")
+        choose.clicked.connect(self.model_asked)
+        grid.addWidget(choose, 1, 1)
+        grid.setColumnStretch(2, 1)
+        column.addLayout(grid)
+        column.addSpacing(4)
 
     def _build_demo(self, column: QVBoxLayout) -> None:
         self.demo = self._line("folders.demo", "Folder of the demo", "a folder that does not exist yet")

@@ -20,7 +20,16 @@ from ltmem_gui.ui.models.workbench import Folders, Seen
 from ltmem_gui.ui.theme import Theme, bold_font
 from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label
 
-MENU = ("run.start", "run.scan", "run.estimate", "run.consolidate", "run.undo", "agent.steps", "why.open")
+MENU = (
+    "run.start",
+    "run.scan",
+    "run.estimate",
+    "run.consolidate",
+    "run.undo",
+    "provider.open",
+    "agent.steps",
+    "why.open",
+)
 
 
 class StatusStrip(QFrame):
@@ -120,8 +129,7 @@ class RunBar(QFrame):
         self._progress.setAccessibleName("Progress of the run")
         self._progress.setTextVisible(False)
         self._progress.setFixedWidth(200)
-        palette = _flat(actions, "palette.open", text=False)
-        keys = _flat(actions, "keys.open", text=False)
+        self.model = _model_button(actions)
         row = QHBoxLayout()
         row.setSpacing(8)
         for widget in (self.run, self.scan, self.cancel):
@@ -129,8 +137,8 @@ class RunBar(QFrame):
         row.addSpacing(8)
         row.addWidget(self._progress)
         row.addWidget(self._text, 1)
-        row.addWidget(palette)
-        row.addWidget(keys)
+        for widget in (self.model, *(_flat(actions, id_, text=False) for id_ in ("palette.open", "keys.open"))):
+            row.addWidget(widget)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 8, 12, 8)
         column.addLayout(row)
@@ -161,6 +169,11 @@ class RunBar(QFrame):
         """Show what a run would do."""
         self._estimate = estimate(plan)
         self.show_run(self._state)
+
+    def show_model(self, text: str) -> None:
+        """Show who works on its button; the action keeps its own words in the menu."""
+        self.model.setText(f"Model: {text}")
+        self.model.setAccessibleName(f"Model: {text}. Choose another")
 
     def show_waiting(self, number: int, scanned: bool) -> None:
         """Show how many rollouts wait, until there is an estimate."""
@@ -200,6 +213,17 @@ def _lock(seen: Seen) -> str:
         return "lock free"
     until = f" until {clock(held.lease_until)}" if held.lease_until else ""
     return f"lock held by {one_line(held.owner, 40)}{until}"
+
+
+def _model_button(actions: ActionRegistry) -> QToolButton:
+    """Make the button that shows who works; without a default action, which would take its words back."""
+    button = QToolButton()
+    button.setObjectName("provider.button")
+    button.setProperty("role", "flat")
+    button.setToolTip(actions.action("provider.open").toolTip())
+    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    button.clicked.connect(actions.action("provider.open").trigger)
+    return button
 
 
 def _flat(actions: ActionRegistry, id_: str, *, text: bool = True) -> QToolButton:

@@ -1,0 +1,92 @@
+"""Which provider works where, as a value and as the text of its file; a key is never part of either."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from ltmem_gui.domain.errors import InputError
+from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.domain.providers import BUILTIN, LOCAL, PRESETS
+from ltmem_gui.domain.settings import Settings
+
+MODEL_FILE = "model.toml"
+_LIMIT = 500
+_KNOWN = (BUILTIN, *PRESETS, LOCAL)
+_HEAD = "# The model chosen in the window; the command line takes --provider and --set. A key is never kept here.\n"
+
+
+def _one_line(text: str) -> str:
+    if text != one_line(text, _LIMIT):
+        raise ValueError("it must be one line of visible characters")
+    return text
+
+
+def _known(name: str) -> str:
+    if name not in _KNOWN:
+        raise ValueError(f"known providers: {', '.join(_KNOWN)}")
+    return name
+
+
+Line = Annotated[str, Field(max_length=_LIMIT), AfterValidator(_one_line)]
+Provider = Annotated[str, AfterValidator(_known)]
+
+
+class ModelChoice(BaseModel):
+    """Who extracts and who consolidates, and where: the settings of the same names.
+
+    An empty `consolidation_model` means the model that extracts; an empty `provider_url` the preset's own address.
+    `provider_key_env` is the NAME of an environment variable; without one the key is in the OS keyring.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    extract: Provider = BUILTIN
+    consolidate: Provider = BUILTIN
+    provider_url: Line = ""
+    extract_model: Line = ""
+    consolidation_model: Line = ""
+    provider_key_env: Annotated[Line, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")] = ""
+
+    @property
+    def server(self) -> str:
+        """Return the provider that is not the built-in one, `builtin` where there is none."""
+        return self.consolidate if self.extract == BUILTIN else self.extract
+
+    def settings(self, base: Settings) -> Settings:
+        """Return settings that name this choice."""
+        return base.model_copy(update=self.model_dump(exclude={"extract", "consolidate"}))
+
+    @classmethod
+    def of(cls, settings: Settings, extract: str = BUILTIN, consolidate: str = BUILTIN) -> ModelChoice:
+        """Return the choice that settings and the two names mean. Raises `ValidationError` for texts out of bounds."""
+        return cls(
+            extract=extract,
+            consolidate=consolidate,
+            provider_url=settings.provider_url,
+            extract_model=settings.extract_model,
+            consolidation_model=settings.consolidation_model,
+            provider_key_env=settings.provider_key_env,
+        )
+
+
+def to_toml(choice: ModelChoice) -> bytes:
+    """Write a choice as TOML that a person can read."""
+    lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in choice.model_dump().items())
+    return (_HEAD + "".join(lines)).encode()
+
+
+def from_toml(data: bytes, where: str = "") -> ModelChoice:
+    """Read a choice. Raises `InputError` for anything but a whole one of this program."""
+    remedy = "the built-in rules are used and the file stays as it is; choose again, or move it away"
+    try:
+        return ModelChoice.model_validate(tomllib.loads(data.decode()))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the whole"
+        raise InputError(f"the choice of a model: {one_line(place, 80)}: {first['msg']}", remedy, where) from error
+    except (ValueError, RecursionError) as error:
+        raise InputError("the choice of a model cannot be read: it is no TOML", remedy, where) from error

@@ -1,0 +1,196 @@
+"""The page where a model is chosen, as values: what was entered, what it means, and the words of each act it offers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from pydantic import ValidationError
+
+from ltmem_gui.domain.errors import UsageError
+from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.domain.model_choice import ModelChoice
+from ltmem_gui.domain.providers import BUILTIN, LABELS, LOCAL, PRESETS, ConnectionReport
+from ltmem_gui.domain.settings import Settings
+from ltmem_gui.pipeline.provider_choice import ProviderNote
+from ltmem_gui.ui.models.formats import plural
+
+
+class Use(StrEnum):
+    """What a model is used for; the built-in rules do the rest."""
+
+    BOTH = "Extraction and consolidation"
+    EXTRACT = "Extraction only; the built-in rules consolidate"
+    CONSOLIDATE = "Consolidation only; the built-in rules extract"
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderForm:
+    """What stands on the page. `url` is as shown: the preset's own address where nothing else was entered."""
+
+    name: str = BUILTIN
+    url: str = ""
+    model: str = ""
+    consolidation_model: str = ""
+    key_env: str = ""
+    use: Use = Use.BOTH
+
+    @property
+    def is_server(self) -> bool:
+        """Tell whether there is an address, a key and a connection to test."""
+        return self.name in PRESETS
+
+    def choice(self) -> ModelChoice:
+        """Return what it means. Raises `UsageError` saying what cannot be meant."""
+        if self.name == BUILTIN:
+            return ModelChoice()
+        url = self.url.strip().rstrip("/")
+        own = "" if url == PRESETS.get(self.name, "").rstrip("/") else url
+        use = Use.EXTRACT if self.name == LOCAL else self.use
+        try:
+            return ModelChoice(
+                extract=BUILTIN if use is Use.CONSOLIDATE else self.name,
+                consolidate=BUILTIN if use is Use.EXTRACT else self.name,
+                provider_url=own if self.is_server else "",
+                extract_model=self.model.strip(),
+                consolidation_model=self.consolidation_model.strip(),
+                provider_key_env=self.key_env.strip() if self.is_server else "",
+            )
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = _TITLES.get(str(first["loc"][0]), str(first["loc"][0]))
+            raise UsageError(f"{name}: {one_line(first['msg'], 200)}") from error
+
+    def settings(self, base: Settings) -> Settings:
+        """Return the settings of a run with it. Raises `UsageError`."""
+        return self.choice().settings(base)
+
+    @property
+    def missing(self) -> str:
+        """Return what has to be entered first, empty when nothing is missing."""
+        if self.name == BUILTIN:
+            return ""
+        if self.is_server and not self.url.strip():
+            return "Enter the address of the server first."
+        if not self.model.strip():
+            return "Choose a model file first." if self.name == LOCAL else "Choose a model first."
+        return ""
+
+
+_TITLES = {
+    "provider_url": "address",
+    "extract_model": "model",
+    "consolidation_model": "model that consolidates",
+    "provider_key_env": "environment variable",
+}
+
+
+def form_of(choice: ModelChoice) -> ProviderForm:
+    """Return the page that shows a choice."""
+    if choice.extract == choice.consolidate:
+        use = Use.BOTH
+    else:
+        use = Use.CONSOLIDATE if choice.extract == BUILTIN else Use.EXTRACT
+    name = choice.server
+    return ProviderForm(
+        name,
+        choice.provider_url or PRESETS.get(name, ""),
+        choice.extract_model,
+        choice.consolidation_model,
+        choice.provider_key_env,
+        use,
+    )
+
+
+def with_provider(form: ProviderForm, name: str) -> ProviderForm:
+    """Return the page after another provider was picked: its own address; a model of another server is not kept."""
+    return form if name == form.name else replace(form, name=name, url=PRESETS.get(name, ""), model="")
+
+
+def in_words(choice: ModelChoice) -> str:
+    """Return who works, shortly: for a button."""
+    if choice.server == BUILTIN:
+        return "Built-in rules"
+    label = LABELS.get(choice.server, "Model file")
+    model = one_line(choice.extract_model, 40) if choice.server != LOCAL else ""
+    part = {Use.EXTRACT: " extracts", Use.CONSOLIDATE: " consolidates"}.get(form_of(choice).use, "")
+    return f"{label}{f' · {model}' if model else ''}{part}"
+
+
+@dataclass(frozen=True, slots=True)
+class ActWords:
+    """What a sheet says before something is sent or kept: `exact` to the letter, `facts` below it."""
+
+    title: str
+    heading: str
+    exact: str
+    facts: tuple[str, ...]
+    yes: str
+    warnings: tuple[str, ...] = ()
+
+
+def listing(note: ProviderNote, url: str) -> ActWords:
+    """Say what asking for the list of models sends."""
+    return ActWords(
+        f"Ask {note.label} for its models?",
+        "Sends one request",
+        f"GET {one_line(url, 400)}/models",
+        ("Nothing of your sessions or memories is in it. A key goes along, if there is one.",),
+        "Ask",
+        _warnings(note),
+    )
+
+
+def testing(note: ProviderNote, url: str, model: str) -> ActWords:
+    """Say what a connection test sends."""
+    return ActWords(
+        f"Test the connection to {note.label}?",
+        "Sends three requests: for the list of models, and two made-up sentences to the model",
+        f"{one_line(url, 400)}  model {one_line(model, 200)}",
+        (
+            "The sentences are part of this program: nothing of your sessions or memories is sent.",
+            f"A key goes along, if there is one. Cost of two tiny requests: {note.price_words}.",
+        ),
+        "Test",
+        _warnings(note),
+    )
+
+
+def storing(note: ProviderNote) -> ActWords:
+    """Say where a key is put."""
+    return ActWords(
+        "Put the key into the keyring of this system?",
+        "Stores one key, which is only ever sent to",
+        note.host,
+        ("It is not written to any file, log or plan of this program, and never shown again.",),
+        "Store",
+        _warnings(note),
+    )
+
+
+def removing(note: ProviderNote) -> ActWords:
+    """Say which key goes."""
+    return ActWords(
+        "Take the key out of the keyring of this system?",
+        "Removes the key of",
+        note.host,
+        ("Runs with this server need another key afterwards.",),
+        "Remove",
+    )
+
+
+def report_words(report: ConnectionReport) -> str:
+    """Return what a connection test found."""
+    sign = "✓ It can be used" if report.ok else "▲ It can be reached, but not be relied on"
+    parts = [
+        f"{sign}: answered in {report.schema_ms} ms and {report.no_op_ms} ms, {report.rung.words}",
+        f"{plural(len(report.models), 'model')} listed" if report.models else "it lists no models",
+    ]
+    parts += [one_line(report.detail, 300)] if report.detail else []
+    return "; ".join(parts)
+
+
+def _warnings(note: ProviderNote) -> tuple[str, ...]:
+    if note.loopback:
+        return ()
+    return (f"{one_line(note.host, 200)} is not this computer.",)
