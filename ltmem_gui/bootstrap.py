@@ -246,9 +246,8 @@ class Composition:
         """Return what looks at a server, or extracts with it; nothing is sent yet."""
         from ltmem_gui.llm.openai_api import OpenAIExtractor
 
-        return FencedServer(
-            OpenAIExtractor(provider, memory=self.server_memory, on_thread=self.offload.thread), self._veto
-        )
+        inner = OpenAIExtractor(provider, memory=self.server_memory, on_thread=self.offload.thread, clock=self.clock)
+        return FencedServer(inner, self._veto)
 
     @property
     def server_memory(self) -> ServerMemory:

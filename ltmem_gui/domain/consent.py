@@ -76,7 +76,8 @@ class Receipt(_Value):
 
     `redactions` counts what was taken out, by place (input, output) and kind, never with values. `metrics` holds the
     counters of the run (`domain/metrics`), which stay on this computer. `steps` is the transcript of an agent's run:
-    the tools it called on which files, without what it read or wrote.
+    the tools it called on which files, without what it read or wrote. `costs` maps a currency to what the answers
+    cost, a decimal number as text; `cost_unknown` counts attempts whose cost nobody reported.
     """
 
     operation_number: int
@@ -96,6 +97,8 @@ class Receipt(_Value):
     overrides: dict[str, str] = {}
     redactions: dict[str, dict[str, int]] = {}
     metrics: dict[str, int] = {}
+    costs: dict[str, str] = {}
+    cost_unknown: int = 0
     steps: tuple[str, ...] = ()
 
 

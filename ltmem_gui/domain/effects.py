@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from ltmem_gui.domain.jobs import JobStatus
+from ltmem_gui.domain.prices import PRICE_UNKNOWN
 
 HOUSEKEEPING = ("scan_index.sqlite", "window.json", "ltmem.log", "redactor_cache/")
 
@@ -215,7 +216,11 @@ class TakeOverJobs(_Effect):
 
 
 class SendToModel(_Effect):
-    """Send redacted text to a model: the only effect that discloses anything."""
+    """Send redacted text to a model: the only effect that discloses anything.
+
+    `price` says what it may cost; `cost_low` to `cost_high` is the same in `currency`, decimal numbers as text, empty
+    where the price is unknown. At `cost_limit` the run stops claiming; `cost_in_flight` is what may be under way.
+    """
 
     type: Literal["SendToModel"] = "SendToModel"
     provider: str
@@ -224,7 +229,12 @@ class SendToModel(_Effect):
     requests: int
     tokens: int
     redactions: dict[str, int] = {}
-    price: str = "price unknown"
+    price: str = PRICE_UNKNOWN
+    cost_low: str = ""
+    cost_high: str = ""
+    cost_limit: str = ""
+    cost_in_flight: str = ""
+    currency: str = ""
     loopback: bool = False
 
 

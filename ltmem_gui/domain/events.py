@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ltmem_gui.domain.agent import AgentStep
+from ltmem_gui.domain.prices import Money
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,25 @@ class RunProgressed:
 
 
 @dataclass(frozen=True, slots=True)
+class RunSpent:
+    """What the run took so far: tokens as reported, money where a price is entered, and its limit where one is set.
+
+    `unknown` counts attempts whose cost nobody reported.
+    """
+
+    tokens: int
+    money: Money | None = None
+    limit: Money | None = None
+    unknown: int = 0
+
+    def __str__(self) -> str:
+        said = f"{self.tokens:,} tokens"
+        if self.money is not None:
+            said = f"{self.money} spent{f' of {self.limit}' if self.limit else ''}, {said}"
+        return f"{said}; the cost of {self.unknown} is not known" if self.unknown and self.money is not None else said
+
+
+@dataclass(frozen=True, slots=True)
 class StepReached:
     """A named step of a longer effect (staging, diffing, consolidating, applying, …) began."""
 
@@ -73,7 +93,17 @@ class StepReached:
     detail: str = ""
 
 
-Event = ScanProgressed | JobStarted | JobPrepared | JobNoted | JobFinished | RunProgressed | StepReached | AgentStep
+Event = (
+    ScanProgressed
+    | JobStarted
+    | JobPrepared
+    | JobNoted
+    | JobFinished
+    | RunProgressed
+    | RunSpent
+    | StepReached
+    | AgentStep
+)
 Listener = Callable[[Event], None]
 
 

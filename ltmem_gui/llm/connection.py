@@ -76,7 +76,7 @@ class Connection:
             except Exception as error:
                 lower = self._lower(error, accepts)
                 if lower is None:
-                    raise of_client(error, self.provider.host) from error
+                    raise of_client(error, self.provider.host, self._clock()) from error
                 self.memory.learn(self.provider, lower)
             else:
                 return self._read(data)

@@ -70,12 +70,12 @@ def of_status(error: openai.APIStatusError, host: str, now: float | None = None)
     return failure("request", f"the server refused the request ({said})", host)
 
 
-def of_client(error: Exception, host: str) -> ProviderError:
-    """Name an error that carries no status: of the network, the client, or the form of the answer."""
+def of_client(error: Exception, host: str, now: float | None = None) -> ProviderError:
+    """Name an error of the network, the client, or the form of the answer; `now` in Unix seconds."""
     import openai
 
     if isinstance(error, openai.APIStatusError):
-        return of_status(error, host)
+        return of_status(error, host, now)
     if isinstance(error, openai.APITimeoutError):
         return failure("timeout", "the server did not answer in time", host)
     if isinstance(error, openai.APIConnectionError):

@@ -38,10 +38,14 @@ class OpenAIExtractor:
         memory: ServerMemory | None = None,
         on_thread: OnThread | None = None,
         key: str = "",
+        clock: Callable[[], float] = time.time,
         stopwatch: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """Take the server, what is already known of it, and what runs blocking work; nothing is opened yet."""
-        self._connection = Connection(provider, memory=memory, on_thread=on_thread, key=key)
+        """Take the server, what is already known of it, and what runs blocking work; nothing is opened yet.
+
+        `clock` returns Unix seconds, `stopwatch` seconds from anywhere.
+        """
+        self._connection = Connection(provider, memory=memory, on_thread=on_thread, key=key, clock=clock)
         self._provider = provider
         self._prompts = Prompts()
         self._stopwatch = stopwatch

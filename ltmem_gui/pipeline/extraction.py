@@ -211,7 +211,6 @@ class _Run:
             self.counts[outcome.value] += 1
             tokens = (bill.usage.input, bill.usage.output) if bill else (None, None)
             self._listen(JobFinished(job.thread_id, outcome.value, reason, *tokens))
-            self._listen(self.spending.report())
             self._listen(RunProgressed(sum(self.counts[outcome.value] for outcome in JobOutcome), total))
 
     async def _stoppable(self, job: PlannedJob) -> tuple[JobOutcome, str, Bill | None]:
@@ -294,7 +293,9 @@ class _Run:
         """Count what an attempt took, also one whose answer cannot be used."""
         if usage is not None:
             self.meter.add(usage)
-        return await self.spending.settle(job, usage, error)
+        bill = await self.spending.settle(job, usage, error)
+        self._listen(self.spending.report())
+        return bill
 
     def _tell_prepared(self, job: PlannedJob, prepared: ExtractionInput) -> None:
         sizes = (prepared.tokens_before, prepared.tokens, prepared.truncated)

@@ -31,10 +31,12 @@ from ltmem_gui.domain.plan import Plan, PlanState, ProviderMark, Skip, SourceMar
 from ltmem_gui.domain.providers import is_loopback_host
 from ltmem_gui.pipeline.extraction import CONCURRENCY_LIMIT
 from ltmem_gui.pipeline.guard import guard
-from ltmem_gui.pipeline.ports import Adapters, ScannedRollout, SplittingExtractor
+from ltmem_gui.pipeline.ports import Adapters, Extractor, ScannedRollout, SplittingExtractor
+from ltmem_gui.pipeline.provider_limits import REMEDY, known_limits, refuse_below
 from ltmem_gui.pipeline.requests import Request, ScanReport
 from ltmem_gui.pipeline.scanning import scan
 from ltmem_gui.pipeline.sessions import open_store
+from ltmem_gui.pipeline.spending import Budget, requests_of
 from ltmem_gui.pipeline.usage import uncredited
 
 PARTS = 4
@@ -88,7 +90,7 @@ async def plan_chosen(
     if chosen.split and not isinstance(extractor, SplittingExtractor):
         raise UsageError(f"the provider {mark.name} reads a rollout whole", "split with a model on a server")
     if mark.host:
-        _refuse_below_limit(request, report.rollouts, adapters.clock())
+        await _refuse_below_limit(adapters, request, report.rollouts, extractor)
     jobs, unfit = await _plan_jobs(adapters, request, chosen, mark, cancel, listen)
     expired = await adapters.offload.store(adapters.undo.expired, request.home, adapters.clock())
 
@@ -106,18 +108,23 @@ async def plan_chosen(
             sources=tuple(SourceMark(agent=s.agent, path=s.path) for s in request.sources),
             effects=(*_effects(request, jobs, mark, chosen), *_removals(expired, jobs, chosen)),
             skipped=(*chosen.skipped, *unfit),
-            notes=(*_notes(report.rollouts, jobs), *chosen.notes),
+            notes=(*_notes(report.rollouts, jobs), *_dear(request, mark, jobs), *chosen.notes),
         ).sealed()
 
     return await adapters.offload.thread(made)
 
 
-def _refuse_below_limit(request: Request, rollouts: tuple[ScannedRollout, ...], now: int) -> None:
+async def _refuse_below_limit(
+    adapters: Adapters, request: Request, rollouts: tuple[ScannedRollout, ...], extractor: Extractor
+) -> None:
     """Leave what is left of a limit to the person's own work; the built-in rules use none and are not held back."""
-    least = request.settings.min_rate_limit_remaining_percent
+    least, now = request.settings.min_rate_limit_remaining_percent, adapters.clock()
     verdict = guard((r.rate_limits for r in rollouts), min_remaining_percent=least, now=now)
     if not verdict.allowed:
-        raise RefusedError(verdict.text, "wait, use --provider builtin, or set min_rate_limit_remaining_percent")
+        raise RefusedError(verdict.text, REMEDY)
+    async with open_store(adapters, request.home, writing=False) as call:
+        known = await known_limits(call, extractor.mark, extractor)
+    refuse_below(known, request.settings, now)
 
 
 async def _plan_jobs(
@@ -182,14 +189,6 @@ def _in_parts(job: PlannedJob, prepared: ExtractionInput, limit: int) -> Planned
     return job.model_copy(update={"split": size, "tokens_sent": whole})
 
 
-def _requests(job: PlannedJob) -> int:
-    """Return how many requests a job makes: one, or at most so many for the parts and one that merges them.
-
-    Parts are of whole items, so that any two neighbours together are larger than one part may be.
-    """
-    return 1 if not job.split else 2 * -(-job.tokens_sent // job.split) + 1
-
-
 async def _prunable(adapters: Adapters, request: Request) -> tuple[str, ...]:
     async with open_store(adapters, request.home, writing=False) as call:
         return await call(
@@ -214,17 +213,16 @@ def _effects(request: Request, jobs: list[PlannedJob], mark: ProviderMark, chose
         redactions: Counter[str] = Counter()
         for job in jobs:
             redactions.update(job.redactions)
-        effects.append(
-            SendToModel(
-                provider=mark.name,
-                host=mark.host,
-                model=mark.model,
-                requests=sum(_requests(job) for job in jobs),
-                tokens=sum(job.tokens_sent for job in jobs),
-                redactions=dict(sorted(redactions.items())),
-                loopback=is_loopback_host(urlsplit(f"//{mark.host}").hostname or ""),
-            )
+        send = SendToModel(
+            provider=mark.name,
+            host=mark.host,
+            model=mark.model,
+            requests=sum(requests_of(job) for job in jobs),
+            tokens=sum(job.tokens_sent for job in jobs),
+            redactions=dict(sorted(redactions.items())),
+            loopback=is_loopback_host(urlsplit(f"//{mark.host}").hostname or ""),
         )
+        effects.append(Budget.of(request.settings, mark).priced(send, jobs, CONCURRENCY_LIMIT))
     effects.append(ClaimJobs(jobs=tuple(jobs), concurrency=CONCURRENCY_LIMIT, lease_seconds=StageOne.JOB_LEASE_SECONDS))
     effects.append(StoreOutputs(count=len(jobs)))
     effects.append(UpdateJobs(scope="stage1", count=len(jobs)))
@@ -240,6 +238,15 @@ def _removals(expired: str, jobs: list[PlannedJob], chosen: Chosen) -> tuple[Eff
 
 def _skip(rollout: ScannedRollout) -> Skip:
     return Skip(id=rollout.id, path=rollout.path, reasons=tuple(r.text for r in rollout.eligibility.failed))
+
+
+def _dear(request: Request, mark: ProviderMark, jobs: list[PlannedJob]) -> tuple[str, ...]:
+    """Say how many sessions the limit of money would leave out by themselves."""
+    budget = Budget.of(request.settings, mark)
+    dear = sum(budget.most(job) > budget.limit for job in jobs) if budget.limited else 0
+    if not dear:
+        return ()
+    return (f"{dear} of them may cost more than the limit of money each, so that they are not taken",)
 
 
 def _notes(rollouts: tuple[ScannedRollout, ...], jobs: list[PlannedJob]) -> tuple[str, ...]:

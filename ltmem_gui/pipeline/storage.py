@@ -14,7 +14,8 @@ from ltmem_gui.domain.effects import PlannedJob, TakeOverJobs, TakeOverRow
 from ltmem_gui.domain.extraction import ExtractionReply, StageOneOutput
 from ltmem_gui.domain.inbox import InboxLine
 from ltmem_gui.domain.jobs import Claim, ClaimResult, JobRecord, JobStatus, Owner
-from ltmem_gui.domain.plan import SelectedRow
+from ltmem_gui.domain.limits import ProviderLimits
+from ltmem_gui.domain.plan import ProviderMark, SelectedRow
 from ltmem_gui.domain.prices import Bill
 from ltmem_gui.domain.refusals import RefusedHunk
 from ltmem_gui.domain.verdicts import VerdictRecord
@@ -238,6 +239,15 @@ class Store(Protocol):
 
     def change_evidence(self, root: str, change: EvidenceChange) -> None:
         """Delete and put records after an apply, in one transaction."""
+        ...
+
+    # what providers said of their limits
+    def keep_limits(self, mark: ProviderMark, limits: ProviderLimits) -> None:
+        """Keep what the last answer said, in place of what was kept before."""
+        ...
+
+    def limits_of(self, mark: ProviderMark) -> ProviderLimits | None:
+        """Return what is kept of a provider, None where nothing is."""
         ...
 
     # forgetting

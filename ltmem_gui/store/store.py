@@ -13,6 +13,7 @@ from ltmem_gui.store.jobs import StageOneJobs
 from ltmem_gui.store.liveness import IsAlive
 from ltmem_gui.store.operations import OperationLog
 from ltmem_gui.store.outputs import Outputs
+from ltmem_gui.store.provider_limits import ProviderLimitRows
 from ltmem_gui.store.queue import Queue
 from ltmem_gui.store.refusals import Refusals
 from ltmem_gui.store.taking_over import TakingOver
@@ -20,7 +21,18 @@ from ltmem_gui.store.verdicts import Verdicts
 
 
 class SqliteStore(
-    StageOneJobs, GlobalJob, Queue, Outputs, TakingOver, Inbox, Refusals, Verdicts, Evidence, OperationLog, Forgetting
+    StageOneJobs,
+    GlobalJob,
+    Queue,
+    Outputs,
+    TakingOver,
+    Inbox,
+    Refusals,
+    Verdicts,
+    Evidence,
+    ProviderLimitRows,
+    OperationLog,
+    Forgetting,
 ):
     """Implement `pipeline.ports.Store` on one SQLite connection, used on one thread."""
 

@@ -84,13 +84,16 @@ class ModelServer:
     models: tuple[str, ...] = ("small", "large")
     headers: dict[str, str] = field(default_factory=dict)
     """What every answer to a POST carries, e.g. what is left of the limits."""
-    usage: dict[str, int] = field(default_factory=dict)
-    """Token counts that differ from the usual ones; a negative one is not reported."""
+    usage: tuple[int, int, int] | None = (120, 30, 0)
+    """Tokens sent, received, and sent but cached; None for a server that does not count."""
     requests: list[Recorded] = field(default_factory=list)
     in_flight: int = 0
     most_in_flight: int = 0
     planned: deque[str] = field(default_factory=deque)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    stop: Callable[[], None] = lambda: None
+    """End the server for good: it takes no connection any more, and open ones are reset."""
+    gone: bool = False
 
     def plan(self, *scenarios: str) -> None:
         """Play these scenarios, one per request; afterwards `ok`."""
@@ -110,6 +113,13 @@ def model_server(**options: Any) -> Iterator[ModelServer]:
     state.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
+
+    def stop() -> None:
+        state.gone = True
+        server.shutdown()
+        server.server_close()
+
+    state.stop = stop
     try:
         yield state
     finally:
@@ -195,6 +205,7 @@ class _Handler(BaseHTTPRequestHandler):
                 state.in_flight -= 1
 
     def _play(self, scenario: str, request: Recorded) -> None:
+        state = self.server_state
         fault = _FAULTS.get(scenario)
         if fault is not None:
             status, headers, body = fault
@@ -210,7 +221,11 @@ class _Handler(BaseHTTPRequestHandler):
             self._cut(request)
         else:
             self._check(request)
-            self._send(200, self._answered(scenario, request))
+            answered = self._answered(scenario, request)
+            if state.gone:
+                self._drop()
+            else:
+                self._send(200, answered)
 
     def _check(self, request: Recorded) -> None:
         """Refuse what OpenAI, or a poorer server, would refuse."""
@@ -243,11 +258,12 @@ class _Handler(BaseHTTPRequestHandler):
             answer = json.dumps({**MEMORY, self._echo(request): 1})
         if scenario == "echo-refusal":
             scenario = f"refusal: I cannot keep {self._echo(request)}"
+        counted = self.server_state.usage
         if request.path.endswith("/responses"):
-            return _responses_body(scenario, request, answer)
+            return _responses_body(scenario, request, answer) | {"usage": _usage(counted, "input", "output")}
         if not request.path.endswith("/chat/completions"):
             raise _Refusal(404, "no such path")
-        return _chat_body(scenario, request, answer)
+        return _chat_body(scenario, request, answer) | {"usage": _usage(counted, "prompt", "completion")}
 
     def _cut(self, request: Recorded) -> None:
         data = json.dumps(self._answered("ok", request)).encode()
@@ -295,6 +311,8 @@ def _error(message: str, code: str) -> dict[str, Any]:
 
 _FAULTS: dict[str, tuple[int, dict[str, str], Any]] = {
     "429": (429, {"retry-after": "7"}, _error("Rate limit reached", "rate_limit_exceeded")),
+    # two hours after the day the tests stand still at
+    "429-date": (429, {"retry-after": "Thu, 28 May 2026 22:26:40 GMT"}, _error("Rate limit reached", "slow_down")),
     "429-ms": (429, {"retry-after-ms": "1500"}, _error("Rate limit reached", "rate_limit_exceeded")),
     "quota": (429, {"x-should-retry": "false"}, _error("You exceeded your current quota", "insufficient_quota")),
     "500": (500, {}, _error("The server had an error", "server_error")),
@@ -317,6 +335,19 @@ _TEXTS = {
     "fenced": f"```json\n{json.dumps(MEMORY)}\n```\nHope this helps!",
     "no-op": json.dumps(EMPTY),
 }
+
+
+def _usage(counted: tuple[int, int, int] | None, sent: str, received: str) -> dict[str, Any] | None:
+    if counted is None:
+        return None
+    into, out, cached = counted
+    return {
+        f"{sent}_tokens": into,
+        f"{received}_tokens": out,
+        "total_tokens": into + out,
+        f"{sent}_tokens_details": {"cached_tokens": cached},
+        f"{received}_tokens_details": {"reasoning_tokens": 0},
+    }
 
 
 def _raw(arguments: dict[str, Any] | str) -> str:
@@ -347,7 +378,6 @@ def _chat_body(scenario: str, request: Recorded, answer: str | list[ToolCall]) -
         "created": 0,
         "model": request.body["model"],
         "choices": choices,
-        "usage": {"prompt_tokens": 120, "completion_tokens": 30, "total_tokens": 150},
     }
 
 
@@ -389,11 +419,4 @@ def _responses_body(scenario: str, request: Recorded, answer: str | list[ToolCal
         "parallel_tool_calls": False,
         "tool_choice": "auto",
         "tools": [],
-        "usage": {
-            "input_tokens": 120,
-            "output_tokens": 30,
-            "total_tokens": 150,
-            "input_tokens_details": {"cached_tokens": 0},
-            "output_tokens_details": {"reasoning_tokens": 0},
-        },
     }

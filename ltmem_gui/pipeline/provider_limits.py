@@ -1,0 +1,45 @@
+"""Look at what a provider said of its limits before anything is claimed, and keep it for the next run."""
+
+from __future__ import annotations
+
+from ltmem_gui.domain.errors import RefusedError
+from ltmem_gui.domain.limits import ProviderLimits
+from ltmem_gui.domain.plan import Plan, ProviderMark
+from ltmem_gui.domain.settings import Settings
+from ltmem_gui.pipeline.guard import guard_provider
+from ltmem_gui.pipeline.ports import Adapters, Extractor
+from ltmem_gui.pipeline.provider_ports import LimitedExtractor
+from ltmem_gui.pipeline.sessions import StoreCall
+
+REMEDY = "wait, use --provider builtin, or set min_rate_limit_remaining_percent"
+
+
+async def refuse_below_limit(adapters: Adapters, call: StoreCall, plan: Plan) -> None:
+    """Refuse a confirmed run whose provider has too little left; the plan may be carried out later.
+
+    Raises `RefusedError` with the figures.
+    """
+    if plan.provider.host:
+        extractor = adapters.extractor(plan.provider.name, plan.settings)
+        refuse_below(await known_limits(call, plan.provider, extractor), plan.settings, adapters.clock())
+
+
+def refuse_below(limits: ProviderLimits | None, settings: Settings, now: int) -> None:
+    """Raise `RefusedError` when too little of a provider's own limit is left."""
+    verdict = guard_provider(limits, min_remaining_percent=settings.min_rate_limit_remaining_percent, now=now)
+    if not verdict.allowed:
+        raise RefusedError(verdict.text, REMEDY)
+
+
+async def known_limits(call: StoreCall, mark: ProviderMark, extractor: Extractor | None) -> ProviderLimits | None:
+    """Return the newest of what is stored of a provider and what this process heard."""
+    heard = extractor.limits if isinstance(extractor, LimitedExtractor) else None
+    known = [limits for limits in (await call(call.store.limits_of, mark), heard) if limits is not None]
+    return max(known, key=lambda limits: limits.at, default=None)
+
+
+async def keep_limits(call: StoreCall, extractor: Extractor, since: int) -> None:
+    """Store what the provider said during a run."""
+    heard = extractor.limits if isinstance(extractor, LimitedExtractor) else None
+    if heard is not None and heard.at >= since:
+        await call(call.store.keep_limits, extractor.mark, heard)
