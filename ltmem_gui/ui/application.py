@@ -105,6 +105,7 @@ async def _live(app: QApplication, loop: bridge.WindowLoop, options: Application
         shutdown.begun.connect(options.closing)
     # A sitting ends with its receipt, also when the window is closed.
     shutdown.begun.connect(lambda _: window.citations.session.end())
+    shutdown.begun.connect(lambda _: window.review.verdicts.end())
     if controller.layout is not None:
         shutdown.begun.connect(controller.layout.close)
     unlisten = shutdown.listen_to_signals(loop)

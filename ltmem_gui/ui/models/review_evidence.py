@@ -47,11 +47,12 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """The answer for one line of the proposed text."""
+    """The answer for one line of the proposed text; `line` (from 1) is where the claim or the citation stands."""
 
     support: Support
     claim: str = ""
     evidence: tuple[Evidence, ...] = ()
+    line: int = 0
 
 
 class Provenances:
@@ -69,7 +70,7 @@ class Provenances:
             return Provenance(Support.NOT_A_CLAIM)
         entry = parse_entry(self._lines[line - 1])
         if isinstance(entry, CitationEntry):
-            return Provenance(Support.CITED, entry.location, (self._evidence(entry, rollouts),))
+            return Provenance(Support.CITED, entry.location, (self._evidence(entry, rollouts),), line)
         # Only the task group around the line is read: a file of megabytes would hold the cursor up.
         block = block_at(self._headings, line - 1, len(self._lines))
         if block is None:
@@ -85,7 +86,8 @@ class Provenances:
         entries = [entry for number in bullet.claims for entry in claims.get(number, ())]
         if not entries:
             return Provenance(Support.NO_SOURCE, bullet.text)
-        return Provenance(Support.CITED, bullet.text, tuple(self._evidence(entry, rollouts) for entry in entries))
+        found_at = tuple(self._evidence(entry, rollouts) for entry in entries)
+        return Provenance(Support.CITED, bullet.text, found_at, start + bullet.line)
 
     def of_thread(self, thread: str, rollouts: Mapping[str, Rollout]) -> Provenance:
         """Return the session that a rendered input comes from, with what the person said in it once it is read."""

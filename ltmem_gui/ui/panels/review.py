@@ -27,8 +27,10 @@ from ltmem_gui.ui.models.file_copies import FileCopies
 from ltmem_gui.ui.models.formats import plural
 from ltmem_gui.ui.models.review_evidence import Provenance, Provenances, Support
 from ltmem_gui.ui.models.review_files import mode_facts
+from ltmem_gui.ui.models.review_verdicts import ReviewVerdicts
 from ltmem_gui.ui.panels.review_actions import MENU_ACTIONS
 from ltmem_gui.ui.panels.review_commands import ReviewCommands
+from ltmem_gui.ui.panels.review_judging import ReviewJudging
 from ltmem_gui.ui.panels.review_page import ReviewPage
 from ltmem_gui.ui.theme import Theme
 
@@ -65,7 +67,10 @@ class ReviewPanel(ReviewPage):
         self._rollouts: dict[str, Rollout] = {}
         self._provenances: Provenances | None = None
         self.copies: FileCopies | None = None
+        self._moved = False
         self.commands = ReviewCommands(self)
+        self.verdicts = ReviewVerdicts(operations, supervisor, parent=self)
+        self._judging = ReviewJudging(self, self.verdicts, self.commands.say)
         self._connect()
         self.clear()
 
@@ -79,11 +84,14 @@ class ReviewPanel(ReviewPage):
         self.load(plan, {})
         if plan.memory_root and any(change.old_sha256 is not None for change in plan.changes):
             self._supervisor.spawn(READ_TASK, self._read_base(plan), policy="replace")
+        else:
+            self._load_verdicts()
 
     def load(self, plan: Plan, base: Mapping[str, bytes]) -> None:
         """Review a plan whose files are at hand."""
         self.messages.hide()
         moved = self.state.load(plan, base)
+        self._moved = bool(moved)
         if base and moved:
             self.show_stale(f"{plural(len(moved), 'file')} moved since the plan was made: {', '.join(moved[:3])}")
         elif plan.drift:
@@ -96,6 +104,7 @@ class ReviewPanel(ReviewPage):
         """Forget the plan and say what the panel is for."""
         self.edit.hide()
         self.messages.hide()
+        self.verdicts.clear()
         self.state.clear()
 
     def show_receipt(self, receipt: Receipt) -> None:
@@ -157,6 +166,7 @@ class ReviewPanel(ReviewPage):
             row = self.model.document.header_of(unit) if unit is not None else None
             if row is not None:
                 self.view.set_cursor_row(row)
+        self._load_verdicts()
 
     async def _check(self, plan: Plan) -> None:
         review = self.state.review
@@ -194,6 +204,7 @@ class ReviewPanel(ReviewPage):
     async def _read_rollout(self, thread: str, ref: RolloutRef) -> None:
         self._rollouts[thread] = await self._operations.load_rollout(ref)
         self._show_provenance(self.view.cursor_row)
+        self._load_verdicts()
 
     def _connect(self) -> None:
         self.registry.attach(self.view, "diff")
@@ -294,13 +305,21 @@ class ReviewPanel(ReviewPage):
     def _show_provenance(self, row: int) -> None:
         if not 0 <= row < self.model.document.count or self._provenances is None:
             return
-        line = self.model.document.row(row)
+        line, known = self.model.document.row(row), self._provenances
         if line.unit is not None and line.unit.startswith("thread:"):
-            self.side.show_provenance(self._provenances.of_thread(line.unit[len("thread:") :], self._rollouts))
+            found = known.of_thread(line.unit[len("thread:") :], self._rollouts)
         elif self.current_path() not in _SOURCE_FILES:
-            self.side.show_provenance(_NOTHING)
+            found = _NOTHING
         else:
-            self.side.show_provenance(self._provenance_of(row, line, self._provenances))
+            found = self._provenance_of(row, line, known)
+        self.side.show_provenance(found)
+        self._judging.show_provenance(found)
+
+    def _load_verdicts(self) -> None:
+        """Fetch what was judged of the plan's claims, once the files it was made from are at hand."""
+        plan = self.state.plan
+        if plan is not None and not self._moved and any(change.path in _SOURCE_FILES for change in plan.changes):
+            self.verdicts.load(plan, self.state.base, self._rollouts)
 
     def _provenance_of(self, at: int, row: Row, known: Provenances) -> Provenance:
         """Return where a row comes from; on the header of a change that is its first line that says something."""

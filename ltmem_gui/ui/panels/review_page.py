@@ -118,6 +118,7 @@ class ReviewPage(QWidget):
         self.header = ReviewHeader(self.registry)
         self.finder = FindBar()
         self.notes = NoteBar("review.note_bar")
+        self.reasons = NoteBar("review.verdict_bar")
         self.edit = EditPane(mono)
         self.foot = ReviewFoot(self.registry)
         self.view = DiffView(self.model, colors, mono)
@@ -156,7 +157,7 @@ class ReviewPage(QWidget):
         work.setStretchFactor(1, 2)
         middle = QWidget()
         column = _column(middle)
-        for widget in (self.header, self.finder, self.notes):
+        for widget in (self.header, self.finder, self.notes, self.reasons):
             column.addWidget(widget)
         column.addWidget(work, 1)
         splitter = QSplitter(Qt.Orientation.Horizontal)

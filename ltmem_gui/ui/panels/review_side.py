@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
     QHBoxLayout,
     QListView,
+    QMenu,
     QPushButton,
     QSplitter,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -35,13 +38,15 @@ _HEADLINES = {
 class SidePane(QWidget):
     """Findings above, evidence below.
 
-    Signals: `finding_chosen` (`Finding`), `override_asked` (`Finding`), `rollout_asked` (thread id), `left` (Escape).
+    Signals: `finding_chosen` (`Finding`), `override_asked` (`Finding`), `rollout_asked` (thread id), `left` (Escape),
+    `evidence_turned` (another source of the same claim is shown).
     """
 
     finding_chosen = Signal(object)
     override_asked = Signal(object)
     rollout_asked = Signal(str)
     left = Signal()
+    evidence_turned = Signal()
 
     def __init__(self, theme: Theme, findings: FindingsModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -90,6 +95,25 @@ class SidePane(QWidget):
         self._next.hide()
         self._load.hide()
 
+    @property
+    def evidence(self) -> Evidence | None:
+        """Return the source that is shown."""
+        return self._shown[self._at] if self._shown else None
+
+    def offer_verdicts(self, actions: Sequence[QAction]) -> None:
+        """Take the actions that judge; their keys also act while the evidence has the focus."""
+        menu = QMenu(self._judge)
+        for action in actions:
+            menu.addAction(action)
+            self._lines.addAction(action)
+        self._judge.setMenu(menu)
+
+    def show_verdict(self, words: str) -> None:
+        """Say what was judged of the source that is shown; nothing hides the line."""
+        self._verdict.setText(words)
+        self._verdict.setVisible(bool(words))
+        self._judge.setVisible(bool(words))
+
     def take_focus(self) -> None:
         """Give the focus to the evidence; a rollout that is not read yet is asked for."""
         if self._shown and self._shown[self._at].thread and not self._shown[self._at].lines:
@@ -124,12 +148,31 @@ class SidePane(QWidget):
         layout.setSpacing(4)
         layout.addLayout(head)
         layout.addWidget(self._note)
+        layout.addLayout(self._build_verdict())
         layout.addWidget(self._load, 0, Qt.AlignmentFlag.AlignLeft)
         layout.addWidget(self._lines, 1)
         layout.addStretch(0)
         self._next.hide()
         self._load.hide()
         return page
+
+    def _build_verdict(self) -> QHBoxLayout:
+        self._verdict = plain_label(wrap=True, selectable=True)
+        self._verdict.setObjectName("review.evidence.verdict")
+        self._judge = QToolButton()
+        self._judge.setObjectName("review.evidence.judge")
+        self._judge.setText("Judge ▾")
+        self._judge.setAccessibleName("Does this source support the line?")
+        self._judge.setToolTip("Does this source support the line? Keys 1 to 5")
+        self._judge.setProperty("role", "flat")
+        self._judge.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._judge.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._judge.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        row = QHBoxLayout()
+        row.addWidget(self._verdict, 1)
+        row.addWidget(self._judge, 0, Qt.AlignmentFlag.AlignTop)
+        self.show_verdict("")
+        return row
 
     def _show_evidence(self) -> None:
         evidence = self._shown[self._at]
@@ -150,6 +193,7 @@ class SidePane(QWidget):
     def _on_next_clicked(self) -> None:
         self._at = (self._at + 1) % len(self._shown)
         self._show_evidence()
+        self.evidence_turned.emit()
 
     # --- findings ---
 
