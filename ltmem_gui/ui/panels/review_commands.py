@@ -443,7 +443,7 @@ class ReviewCommands(QObject):
     def say(self, text: str) -> None:
         """Tell a person what a key did, or why it did nothing."""
         self._panel.foot.position.set_text(text)
-        self._panel.view.setAccessibleDescription(text)
+        self._panel.view.speaker.say(text)
 
     def _row(self) -> Row | None:
         p = self._panel

@@ -79,7 +79,7 @@ class ReviewJudging(QObject):
             self._say(self._why_not())
         elif support.asks_for_note:
             self._asked = (item, support)
-            self._page.reasons.begin(f"“{support}”: why? (kept with the verdict, may stay empty)", "")
+            self._page.reasons.begin(f"Why “{support}”? (kept with the verdict)", "")
         else:
             self._verdicts.judge(item, support)
 

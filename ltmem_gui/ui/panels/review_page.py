@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
+from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.ui.actions import ActionRegistry
 from ltmem_gui.ui.models.diff_model import DiffModel
 from ltmem_gui.ui.models.diff_reading import ReadingModel
@@ -58,6 +59,7 @@ class ReviewPage(QWidget):
             if self.edit.is_open:
                 self.edit.abandon()  # a draft goes with the file it belongs to
             self.model.open(self.state.files[path], review)
+            self.view.setAccessibleName(f"Diff of {one_line(path, 300)}")
             self.file_shown.emit(path)
             self.finder.search_again()
             at = self.files_model.row_of(path)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleAnnouncementEvent,
     QFocusEvent,
     QFont,
     QGuiApplication,
@@ -23,6 +21,7 @@ from ltmem_gui.ui.models.diff_model import LONG_LINE, DiffModel
 from ltmem_gui.ui.models.diff_spoken import spoken_row
 from ltmem_gui.ui.widgets.diff_colors import DiffColors
 from ltmem_gui.ui.widgets.diff_rows import Lane, RowPainter, RowState
+from ltmem_gui.ui.widgets.row_speaker import RowSpeaker
 
 _BAND_KINDS = (RowKind.HEADER, RowKind.FOLD, RowKind.NOTE)
 
@@ -42,6 +41,7 @@ class DiffView(QAbstractScrollArea):
         self.setAccessibleName("Diff")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
+        self.speaker = RowSpeaker(self)
         self._model = model
         self._mono = mono
         self._rows = RowPainter(model, colors, mono, QGuiApplication.font())
@@ -332,17 +332,16 @@ class DiffView(QAbstractScrollArea):
 
     def _speak(self) -> None:
         """Tell assistive tools what the cursor stands on."""
-        text = spoken_row(self._model, self._cursor)
-        self.setAccessibleDescription(text)
-        if QAccessible.isActive():
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+        self.speaker.say(spoken_row(self._model, self._cursor))
 
     def _on_structure_changed(self) -> None:
         count = self._model.document.count
         self._cursor = max(0, min(self._cursor, count - 1))
         self._anchor = self._cursor
         self._update_bars()
+        self._speak()
         self.viewport().update()
 
     def _on_decisions_changed(self) -> None:
+        self._speak()
         self.viewport().update()
