@@ -7,7 +7,8 @@ import re
 
 from ltmem_gui.cli.context import Context, Subparsers
 from ltmem_gui.domain.errors import ExitCode
-from ltmem_gui.domain.metrics import total
+from ltmem_gui.domain.metrics import total, total_cost
+from ltmem_gui.domain.prices import plain
 
 _TAGGED = re.compile(r"(?P<name>[^{]+)\{(?P<tag>[a-z_]+)=(?P<value>[^}]*)\}")
 
@@ -30,14 +31,20 @@ def _run_metrics(args: argparse.Namespace, context: Context) -> int:
                 "operation": r.operation,
                 "at": r.finished_at,
                 "metrics": r.metrics,
+                "cost": r.costs,
+                "cost_unknown": r.cost_unknown,
             }
             for r in receipts
             if r.metrics
         ]
-        context.print_json({"metrics": nested(counters), "runs": runs})
+        paid = {each.currency: plain(each.amount) for each in total_cost(receipts)}
+        unknown = sum(r.cost_unknown for r in receipts)
+        context.print_json({"metrics": nested(counters), "cost": paid, "cost_unknown": unknown, "runs": runs})
         return int(ExitCode.DONE)
     for name, count in counters.items():
         context.say(f"{count:>12}  {name}")
+    for each in total_cost(receipts):
+        context.say(f"{plain(each.amount):>12}  cost in {each.currency}")
     if not counters:
         context.say("no run was counted yet")
     return int(ExitCode.DONE)

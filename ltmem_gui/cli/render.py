@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from functools import singledispatch
 
 from ltmem_gui.cli.context import Context
@@ -32,6 +33,7 @@ from ltmem_gui.domain.effects import (
 from ltmem_gui.domain.hazards import one_line, visible
 from ltmem_gui.domain.naming import utc
 from ltmem_gui.domain.plan import FileChange, Plan
+from ltmem_gui.domain.prices import in_words
 
 ORDER = ("leaves this computer", "starts", "writes", "deletes", "database", "git")
 MAX_NAMED = 12
@@ -246,6 +248,10 @@ def describe_receipt(context: Context, receipt: Receipt) -> None:
     context.say(f"Done: operation {receipt.operation_number}, {receipt.operation}, confirmed on the {receipt.surface}")
     for name, count in receipt.counts.items():
         context.say(f"  {count:>6}  {name}")
+    for currency, amount in receipt.costs.items():
+        context.say(f"  cost {in_words(Decimal(amount), currency)}")
+    if receipt.cost_unknown:
+        context.say(f"  the cost of {receipt.cost_unknown} is not known: no price, or tokens that were not reported")
     for place, kinds in receipt.redactions.items():
         context.say(f"  redacted in the {place}: " + ", ".join(f"{count} {kind}" for kind, count in kinds.items()))
     for file in receipt.files:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Final, Literal
 
 from ltmem_gui.domain.consent import Receipt
 from ltmem_gui.domain.jobs import GLOBAL_KIND, JobOutcome, JobRecord
+from ltmem_gui.domain.prices import Money
 from ltmem_gui.domain.tokens import TokenUsage as TokenUsage
 
 STARTUP: Final = "codex.memory.startup"
@@ -90,6 +92,15 @@ def total(receipts: Iterable[Receipt], jobs: Iterable[JobRecord] = ()) -> dict[s
         summed[_status(PHASE2, "claimed")] += lost
         summed[_status(PHASE2, "failed")] += lost
     return dict(sorted(summed.items()))
+
+
+def total_cost(receipts: Iterable[Receipt]) -> tuple[Money, ...]:
+    """Sum what all runs cost, as far as it is known: one amount per currency."""
+    sums: dict[str, Decimal] = {}
+    for receipt in receipts:
+        for currency, amount in receipt.costs.items():
+            sums[currency] = sums.get(currency, Decimal(0)) + Decimal(amount)
+    return tuple(Money(amount, currency) for currency, amount in sorted(sums.items()))
 
 
 def _status(phase: Phase, status: str) -> str:

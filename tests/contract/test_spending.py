@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 from collections.abc import Iterator
 from decimal import Decimal
@@ -13,6 +14,8 @@ import keyring
 import pytest
 from keyring.backends.fail import Keyring as NoKeyring
 
+from ltmem_gui.cli.main import Surfaces
+from ltmem_gui.cli.main import run as run_command
 from ltmem_gui.domain.consent import Receipt
 from ltmem_gui.domain.effects import SendToModel
 from ltmem_gui.domain.errors import RefusedError
@@ -283,3 +286,24 @@ def test_a_refusal_with_a_date_is_kept_until_that_date(bench: Bench, server: Mod
     with bench.stores.writing(bench.home) as store:
         store._db.change("UPDATE provider_limits SET body = 'x'")
         assert store.limits_of(made.provider) is None
+
+
+def test_the_cost_is_readable_from_the_queue_the_log_and_the_metrics(bench: Bench, server: ModelServer) -> None:
+    lay(bench, 2)
+    apply(bench, plan(bench, server, PRICE))
+
+    def command(*argv: str) -> Any:
+        out = io.StringIO()
+        surfaces = Surfaces(compose=lambda _: bench, launch_window=lambda _: 0)
+        assert run_command(["--home", str(bench.home), *argv], surfaces, io.StringIO(), out, out) == 0
+        return json.loads(out.getvalue()) if "--json" in argv else out.getvalue()
+
+    jobs = [job for job in command("jobs", "--json")["jobs"] if job["kind"] == "memory_stage1"]
+    assert [job["cost"] for job in jobs] == [{"USD": "0.0018"}] * 2
+    assert [job["attempts"][0]["cost"] for job in jobs] == ["0.0018"] * 2
+    assert "cost 0.0018 USD" in command("jobs")
+    receipts = [e["body"] for e in command("log", "--json")["operations"] if e["type"] == "receipt"]
+    assert [(body["costs"], body["cost_unknown"]) for body in receipts] == [({"USD": "0.0036"}, 0)]
+    figures = command("metrics", "--json")
+    assert (figures["cost"], figures["runs"][0]["cost"]) == ({"USD": "0.0036"}, {"USD": "0.0036"})
+    assert "0.0036  cost in USD" in command("metrics")

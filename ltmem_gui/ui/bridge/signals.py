@@ -7,10 +7,10 @@ import time
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
-from ltmem_gui.domain.events import Event, RunProgressed, ScanProgressed
+from ltmem_gui.domain.events import Event, RunProgressed, RunSpent, ScanProgressed
 
 INTERVAL_MS = 100
-_PROGRESS = (ScanProgressed, RunProgressed)
+_PROGRESS = (ScanProgressed, RunProgressed, RunSpent)
 
 
 class AppEvents(QObject):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from ltmem_gui.domain.consent import Selection
@@ -31,6 +32,7 @@ from ltmem_gui.domain.effects import (
 )
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.plan import Plan
+from ltmem_gui.domain.prices import Estimate, in_words
 from ltmem_gui.ui.models.formats import absolute, count, plural, size, span, tokens
 
 GROUP_ORDER: tuple[EffectGroup, ...] = (
@@ -205,11 +207,20 @@ def _send(effect: SendToModel) -> EffectLine:
     where = f"{effect.host} (this computer)" if effect.loopback else effect.host
     redacted = sum(effect.redactions.values())
     details = (
-        f"model {effect.model}, {plural(effect.requests, 'request')}, {effect.price}",
+        f"model {effect.model}, {plural(effect.requests, 'request')}",
+        f"cost: {effect.price}",
         f"{plural(redacted, 'secret')} redacted before sending"
         + (": " + ", ".join(f"{name} × {n}" for name, n in sorted(effect.redactions.items())) if redacted else ""),
     )
-    return EffectLine(tokens(effect.tokens), f"tokens of redacted text to {one_line(where)}", details)
+    return EffectLine(tokens(effect.tokens), f"tokens of redacted text to {one_line(where)}; {_cost(effect)}", details)
+
+
+def _cost(effect: SendToModel) -> str:
+    """Say the cost in short: a range, and where it stops."""
+    if not effect.currency:
+        return effect.price
+    cost = str(Estimate(Decimal(effect.cost_low), Decimal(effect.cost_high), effect.currency))
+    return f"{cost}, stops at {in_words(Decimal(effect.cost_limit), effect.currency)}" if effect.cost_limit else cost
 
 
 _MODES = {"INIT": "it writes the first memory", "INCREMENTAL": "it updates the memory that is there"}

@@ -18,7 +18,7 @@ from ltmem_gui.domain.agent import AgentStep
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import ApplyGrant, Receipt, Selection
 from ltmem_gui.domain.errors import Cancelled, KnownError, UsageError
-from ltmem_gui.domain.events import Event, RunProgressed, ScanProgressed, StepReached
+from ltmem_gui.domain.events import Event, RunProgressed, RunSpent, ScanProgressed, StepReached
 from ltmem_gui.domain.model_choice import ModelChoice
 from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.domain.queue_actions import QueueAction
@@ -33,6 +33,7 @@ from ltmem_gui.ui.bridge.words import told
 from ltmem_gui.ui.models.agent_steps import step_in_words
 from ltmem_gui.ui.models.agent_work import AgentEnd, Wish, waits_until
 from ltmem_gui.ui.models.formats import plural
+from ltmem_gui.ui.models.phase_two import lock_in_words
 from ltmem_gui.ui.models.run_state import RunPhase, RunState
 from ltmem_gui.ui.models.workbench_values import Folders as Folders
 from ltmem_gui.ui.models.workbench_values import Notice as Notice
@@ -40,6 +41,7 @@ from ltmem_gui.ui.models.workbench_values import Seen as Seen
 
 RUN_TASK = "run"
 READ_TASK = "read"
+LOCK_WAIT_SECONDS = 1.0
 
 Confirm = Callable[[Plan, Selection], Awaitable[bool]]
 
@@ -251,6 +253,7 @@ class Workbench(QObject):
         watermark = await self.operations.watermark(home)
         inbox = await self.operations.inbox(home)
         excluded = await self.operations.excluded(home)
+        standing = await self.operations.standing(self.request())
         self._see(
             report=report or self.seen.report,
             jobs=jobs,
@@ -258,7 +261,20 @@ class Workbench(QObject):
             watermark=watermark,
             inbox=inbox,
             excluded=excluded,
+            standing=standing,
         )
+
+    async def _when_free(self) -> None:
+        """Wait, in a state of its own, while another run or program holds the memory folder."""
+        before = self.run_state.phase
+        while (standing := await self.operations.standing(self.request(), foreign=True)).lock.held:
+            self._cancel.check()
+            self._see(standing=standing)
+            self._to(RunPhase.WAITING_FOR_LOCK, lock_in_words(standing.lock))
+            await asyncio.sleep(LOCK_WAIT_SECONDS)
+            self._cancel.check()
+        self._cancel.check()
+        self._to(before)
 
     async def _estimate(self) -> None:
         self._to(RunPhase.ESTIMATING)
@@ -294,6 +310,7 @@ class Workbench(QObject):
     async def _consolidate(self, wish: Wish | None = None) -> None:
         wish = wish or Wish()
         self._to(RunPhase.CONSOLIDATING)
+        await self._when_free()
         request = replace(
             self.request(),
             provider=self.choice.consolidate,
@@ -366,6 +383,7 @@ class Workbench(QObject):
         if not await self._ask(plan, selection):
             return
         self._to(RunPhase.APPLYING)
+        await self._when_free()
         receipt = await self._carry_out(plan, selection)
         self.plan = None
         self._to(RunPhase.DONE)
@@ -463,6 +481,8 @@ class Workbench(QObject):
                     state = state.advanced(done, total)
                 case RunProgressed(done, total) if state.phase is RunPhase.EXTRACTING:
                     state = state.advanced(done, total)
+                case RunSpent(used) if state.phase is RunPhase.EXTRACTING and used:
+                    state = replace(state, detail=str(event))
                 case AgentStep(number) if state.phase is RunPhase.CONSOLIDATING:
                     state = state.stepped(number, step_in_words(event))
                 case StepReached(step, detail) if state.busy and state.phase is not RunPhase.CONFIRMING:
