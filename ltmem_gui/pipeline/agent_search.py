@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -38,7 +38,7 @@ def find(path: str, lines: Sequence[str], search: Search) -> Iterator[Match]:
     queries = [prepare(query) for query in search.queries]
     if not all(queries):
         raise ValueError("a query has no letter or digit to look for" if search.normalized else "a query is empty")
-    hits = [{i for i, query in enumerate(queries) if query in line} for line in map(prepare, lines)]
+    hits = ({i for i, query in enumerate(queries) if query in line} for line in map(prepare, lines))
     if search.mode == "all_within_lines":
         yield from _windows(path, hits, len(queries), search.line_count)
         return
@@ -48,7 +48,7 @@ def find(path: str, lines: Sequence[str], search: Search) -> Iterator[Match]:
             yield Match(path, number, number)
 
 
-def _windows(path: str, hits: list[set[int]], wanted: int, width: int) -> Iterator[Match]:
+def _windows(path: str, hits: Iterable[set[int]], wanted: int, width: int) -> Iterator[Match]:
     """Yield the minimal windows of at most `width` lines in which every query occurs."""
     last: list[int] = [-1] * wanted
     previous = -1

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -32,8 +33,15 @@ MAX_CONTEXT_LINES = 50
 READ_BYTES = 20_000 * 4
 """20 000 tokens at four bytes each."""
 SMALLEST_ANSWER = 2_000
+MAX_FOUND = 10_000
+"""How many places a search counts; a model that finds more is to ask for less."""
+MAX_FILE_BYTES = 64 * 1024 * 1024
+MAX_FILE_LINES = 1_000_000
+"""What a file may become by the tools: far beyond any memory, and what a computer can hold in lines."""
 MAX_ARGUMENTS = 64 * 1024 * 1024
 
+SMALLEST_PART = 200
+_UNKNOWN_CURSOR = "the cursor is not one that an earlier answer gave"
 _OBJECT = TypeAdapter(dict[str, Any])
 
 Path = Annotated[str, Field(max_length=4_096)]
@@ -254,36 +262,41 @@ class Toolbox:
         search = Search(
             tuple(wanted.queries), wanted.match_mode, wanted.line_count, wanted.case_sensitive, wanted.normalized
         )
-        found: list[tuple[Match, list[str]]] = []
+        start = _cursor(wanted.cursor, MAX_FOUND)
+        page = min(wanted.max_results, MAX_MATCHES)
+        matches: list[dict[str, Any]] = []
+        total = 0
+        room = self._answer_bytes
         try:
-            for path in self._below(wanted.path.rstrip("/")):
-                lines = self._text_lines(path)
-                found += [(match, lines) for match in find(path, lines, search)]
+            for match, lines in islice(self._found(wanted.path.rstrip("/"), search), MAX_FOUND):
+                total += 1
+                if start < total <= start + page and (room > SMALLEST_PART or not matches):
+                    shown, room = _shown(match, lines, wanted.context_lines, room)
+                    matches.append(shown)
         except ValueError as error:
             raise _Refused(ToolOutcome.ERROR, "", str(error)) from error
-        start = _cursor(wanted.cursor, len(found))
-        matches: list[dict[str, Any]] = []
-        room = self._answer_bytes
-        for match, lines in found[start : start + min(wanted.max_results, MAX_MATCHES)]:
-            first = max(match.start - wanted.context_lines, 1)
-            rows: list[str] = []
-            for number in range(first, min(match.end + wanted.context_lines, len(lines)) + 1):
-                row, room = _numbered(number, lines[number - 1], max(room, 200))
-                rows.append(row)
-            matches.append({"path": match.path, "start": match.start, "end": match.end, "content": "\n".join(rows)})
-            if room <= 200:
-                break
+        if start > total:
+            raise _Refused(ToolOutcome.ERROR, "", _UNKNOWN_CURSOR)
         end = start + len(matches)
+        counted = f"{total}{' or more' if total == MAX_FOUND else ''} matches"
         return {
             "matches": matches,
-            "total": len(found),
-            "next_cursor": str(end) if end < len(found) else None,
-            "detail": f"{len(found)} matches of {', '.join(wanted.queries)}",
+            "total": total,
+            "next_cursor": str(end) if end < total else None,
+            "detail": f"{counted} of {one_line(', '.join(wanted.queries), 80)}",
         }
+
+    def _found(self, path: str, search: Search) -> Iterator[tuple[Match, list[str]]]:
+        """Yield the matches with the lines of their file, file after file."""
+        for name in self._below(path):
+            lines = self._text_lines(name)
+            for match in find(name, lines, search):
+                yield match, lines
 
     def _write(self, wanted: WriteArguments) -> dict[str, Any]:
         self._require_writable(wanted.path)
         data = _bytes(wanted.content)
+        _require_size(len(data), data.count(b"\n"))
         new = self._folder.write(wanted.path, data)
         done = f"{'created' if new else 'replaced'}, {len(data)} bytes"
         return {"path": wanted.path, "done": done, "detail": done}
@@ -296,6 +309,9 @@ class Toolbox:
             raise _Refused(ToolOutcome.ERROR, "", "old_text is not in the file; read the file again")
         if count > 1 and not wanted.replace_all:
             raise _Refused(ToolOutcome.ERROR, "", f"old_text is in the file {count} times; give more of what surrounds")
+        old, new = _bytes(wanted.old_text), _bytes(wanted.new_text)
+        grown = len(text.encode("utf-8")) + count * (len(new) - len(old))
+        _require_size(grown, text.count("\n") + count * (new.count(b"\n") - old.count(b"\n")))
         self._folder.write(wanted.path, _bytes(text.replace(wanted.old_text, wanted.new_text)))
         done = f"{count} replaced" if count > 1 else "replaced"
         return {"path": wanted.path, "done": done, "detail": done}
@@ -367,11 +383,27 @@ def _numbered(number: int, line: str, room: int) -> tuple[str, int]:
     return f"{kept}…line cut…", -1
 
 
+def _shown(match: Match, lines: list[str], context: int, room: int) -> tuple[dict[str, Any], int]:
+    """Return a match with the lines around it, and the room that is left."""
+    rows: list[str] = []
+    for number in range(max(match.start - context, 1), min(match.end + context, len(lines)) + 1):
+        row, room = _numbered(number, lines[number - 1], max(room, SMALLEST_PART))
+        rows.append(row)
+    return {"path": match.path, "start": match.start, "end": match.end, "content": "\n".join(rows)}, room
+
+
+def _require_size(size: int, lines: int) -> None:
+    """Refuse a file before it is made in memory: one edit can ask for any size."""
+    if size > MAX_FILE_BYTES or lines > MAX_FILE_LINES:
+        text = f"the file would have {size} bytes in {lines} lines; {MAX_FILE_BYTES} in {MAX_FILE_LINES} are allowed"
+        raise _Refused(ToolOutcome.REFUSED, "size", text)
+
+
 def _cursor(text: str, total: int) -> int:
     if not text:
         return 0
     if not (text.isascii() and text.isdigit()) or len(text) > 9 or int(text) > total:
-        raise _Refused(ToolOutcome.ERROR, "", "the cursor is not one that an earlier answer gave")
+        raise _Refused(ToolOutcome.ERROR, "", _UNKNOWN_CURSOR)
     return int(text)
 
 

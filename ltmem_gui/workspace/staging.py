@@ -1,25 +1,30 @@
 """The staged copy that the consolidation agent works in: a private folder (0700), fenced, and gone afterwards.
 
-Each path is checked before the system sees it, each component is looked at without following links, and nothing
-outside the folder is ever opened. The memory folder itself is not touched.
+Each path is checked before the system sees it, each component is looked at without following links, and every step is
+taken relative to the open folder before it: a folder that becomes a link between look and step leads nowhere. New bytes
+are written beside the copy and renamed into it. The memory folder itself is not touched.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ltmem_gui.domain.errors import RefusedError
+from ltmem_gui.domain.errors import InputError, RefusedError
 from ltmem_gui.domain.naming import check_path
 from ltmem_gui.domain.staging import StagingMissing, StagingRefused
 from ltmem_gui.workspace.tree import open_below, open_folder, read_file, walk
 
 MAX_DEPTH = 16
-_WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_COPY = "copy"
+_NEW = "new"
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+_BECAME_A_LINK = (errno.ELOOP, errno.ENOTDIR)
 
 
 @contextmanager
@@ -29,7 +34,9 @@ def staged_copy(files: Mapping[str, bytes], *, max_bytes: int, max_files: int) -
     `max_bytes` and `max_files` bound the whole copy; one that is larger from the start may not grow.
     """
     with tempfile.TemporaryDirectory(prefix="ltmem-agent-", ignore_cleanup_errors=True) as name:
-        copy = StagedCopy(Path(name))
+        root = Path(name) / _COPY
+        root.mkdir(mode=0o700)
+        copy = StagedCopy(root, Path(name) / _NEW)
         for path, data in files.items():
             copy.lay(path, data)
         copy.limit(max_bytes=max_bytes, max_files=max_files)
@@ -39,9 +46,10 @@ def staged_copy(files: Mapping[str, bytes], *, max_bytes: int, max_files: int) -
 class StagedCopy:
     """Implement the port `StagedFolder` over one private folder."""
 
-    def __init__(self, root: Path) -> None:
-        """Take an empty folder that nobody else can enter."""
+    def __init__(self, root: Path, spool: Path) -> None:
+        """Take an empty folder that nobody else can enter, and a name beside it for what is being written."""
         self.root = root
+        self._spool = spool
         self._sizes: dict[str, int] = {}
         self._total = 0
         self._left_out: dict[str, bytes] = {}
@@ -64,7 +72,7 @@ class StagedCopy:
         """Return the names in a folder with whether each is a folder; links and hidden names are left out."""
         parts = _parts(path) if path else ()
         self._look(parts, folder=True)
-        with open_folder(self.root) as root, open_below(root, parts) as folder, os.scandir(folder) as entries:
+        with self._inside(parts) as folder, os.scandir(folder) as entries:
             found = [(e.name, e.is_dir(follow_symlinks=False)) for e in entries if not e.is_symlink()]
         return sorted(item for item in found if not item[0].startswith("."))
 
@@ -72,7 +80,7 @@ class StagedCopy:
         """Return a file."""
         parts = _parts(path)
         self._look(parts)
-        with open_folder(self.root) as root, open_below(root, parts[:-1]) as folder:
+        with self._inside(parts[:-1]) as folder:
             found = read_file(folder, parts[-1])
         if found is None:
             raise StagingRefused("not a regular file", where=path, kind="not a file")
@@ -88,13 +96,13 @@ class StagedCopy:
         else:
             new = False
         self._require_room(path, len(data), new)
-        # Absolute names: the program's guard cannot tell what a name relative to an open folder means.
-        for depth in range(1, len(parts)):
-            folder = self.root.joinpath(*parts[:depth])
-            if not folder.is_dir():
-                folder.mkdir(mode=0o700)
-        with os.fdopen(os.open(self.root.joinpath(*parts), _WRITE, 0o600), "wb") as file:
+        with os.fdopen(os.open(self._spool, _WRITE, 0o600), "wb") as file:
             file.write(data)
+        for depth in range(len(parts) - 1):
+            with self._inside(parts[:depth]) as folder, suppress(FileExistsError):
+                os.mkdir(parts[depth], 0o700, dir_fd=folder)
+        with self._inside(parts[:-1]) as folder:
+            os.rename(self._spool, parts[-1], dst_dir_fd=folder)
         self._total += len(data) - self._sizes.get(path, 0)
         self._sizes[path] = len(data)
         return new
@@ -103,12 +111,33 @@ class StagedCopy:
         """Delete a file."""
         parts = _parts(path)
         self._look(parts)
-        self.root.joinpath(*parts).unlink()
+        with self._inside(parts[:-1]) as folder:
+            os.unlink(parts[-1], dir_fd=folder)
         self._total -= self._sizes.pop(path, 0)
 
     def files(self) -> dict[str, bytes]:
         """Return the whole copy, path → bytes, with what was kept aside."""
         return self._left_out | {path: file.data for path, file in walk(self.root).files.items()}
+
+    @contextmanager
+    def _inside(self, parts: tuple[str, ...]) -> Iterator[int]:
+        """Hold a folder of the copy open, reached through no link.
+
+        Raises `StagingRefused` for what became something else since it was looked at, `StagingMissing` for what is
+        gone, and `InputError` where the system itself cannot go on.
+        """
+        where = "/".join(parts)
+        try:
+            with open_folder(self.root) as root, open_below(root, parts) as folder:
+                yield folder
+        except FileNotFoundError as error:
+            raise StagingMissing("there is no such file", where=where) from error
+        except IsADirectoryError as error:
+            raise StagingRefused("this is a folder", where=where, kind="not a file") from error
+        except OSError as error:
+            if error.errno in _BECAME_A_LINK:
+                raise StagingRefused("a link is never followed", where=where, kind="symlink") from error
+            raise InputError(f"the staged copy cannot be used: {error.strerror}", "see what the system says") from error
 
     def _require_room(self, path: str, size: int, new: bool) -> None:
         if self._max_files is not None and new and len(self._sizes) >= self._max_files:

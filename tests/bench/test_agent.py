@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
-from ltmem_gui.domain.agent import AgentStep
+from ltmem_gui.domain.agent import AgentCall, AgentStep
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.errors import Cancelled
 from ltmem_gui.domain.providers import ProviderSettings
 from ltmem_gui.llm.connection import build_client
+from ltmem_gui.pipeline.agent_tools import Toolbox
 from ltmem_gui.pipeline.operations import Operations
+from ltmem_gui.workspace.staging import staged_copy
 from tests.helpers.agents import agent_server, consolidated, do, plan_with
 from tests.helpers.bench import Bench
 from tests.helpers.model_server import ModelServer
@@ -58,6 +60,16 @@ def test_twenty_steps_at_two_hundred_milliseconds(bench: Bench) -> None:
     print(f"{STEPS} steps took {took:.2f} s; {own:.1f} ms of CPU a step")
     assert took <= STEPS * LATENCY + 1.0
     assert own <= 10.0
+
+
+def test_a_hundred_thousand_files_are_refused() -> None:
+    began = time.process_time()
+    with staged_copy({"MEMORY.md": b"x"}, max_bytes=1 << 20, max_files=10_000) as copy:
+        box = Toolbox(copy)
+        for number in range(100_000):
+            box.call(AgentCall("c", "write", f'{{"path": "skills/s/{number}.md", "content": "x"}}'))
+        assert box.refusals == {"count": 100_000 - 9_999}
+    print(f"100,000 writes, 90,001 of them refused: {time.process_time() - began:.1f} s of CPU")
 
 
 def test_cancel_takes_effect_within_a_second(bench: Bench) -> None:
