@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         Workspace,
         WorkspaceWriter,
     )
+    from ltmem_gui.pipeline.project_ports import ProjectFiles
     from ltmem_gui.pipeline.provider_ports import ProviderKeys
     from ltmem_gui.workers import RedactorChoice, Workers
     from ltmem_gui.workspace.locking import RootLocks
@@ -217,6 +218,13 @@ class Composition:
         from ltmem_gui.workspace.outside import Outside
 
         return self._once("outside", lambda: Outside(self._veto.starting))
+
+    @property
+    def project_files(self) -> ProjectFiles:
+        """Return what reads files of a project at a commit."""
+        from ltmem_gui.workspace.project import GitProjects
+
+        return GitProjects()
 
     @property
     def owner(self) -> Owner:

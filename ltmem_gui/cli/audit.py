@@ -37,6 +37,9 @@ def add_audit(kinds: Subparsers) -> None:
         parser.add_argument("--seed", type=int, default=0, help="the same seed draws the same sample")
         parser.add_argument("--by", choices=STRATA, help="what a stratified sample is divided by")
         parser.add_argument("--rater", help="count this person's verdicts only")
+        parser.add_argument(
+            "--project", action="append", default=[], type=Path, metavar="DIR", help="where cited path@commit are read"
+        )
     show.add_argument("--usage", action="store_true", help="how often each session was cited, and why it is kept")
     show.add_argument(
         "--differences", action="store_true", help="what raters judge differently, and how it was settled"
@@ -145,6 +148,7 @@ def _report(args: argparse.Namespace, context: Context, *, with_usage: bool = Fa
         memory_root=context.need_memory_root(),
         sources=context.sources,
         settings=context.settings,
+        projects=tuple(args.project),
     )
     wish = ReportWish(args.method, args.size, args.seed, args.by, args.rater)
     return asyncio.run(_load_and_report(context, request, wish, with_usage))

@@ -36,6 +36,7 @@ from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.rollouts import RolloutRef
 from ltmem_gui.pipeline.audit_drift import baseline_snapshots
 from ltmem_gui.pipeline.ports import WorkspaceSnapshot
+from ltmem_gui.pipeline.project_reading import read_projects
 
 _ALL = 1_000_000
 
@@ -51,6 +52,14 @@ def register(commands: Subparsers) -> None:
     check = kinds.add_parser("check", help="check every citation of --memory-root; exit 1 when one does not resolve")
     check.add_argument("--against", metavar="FILE", type=Path, help="earlier output of --json --snapshots: tell moves")
     check.add_argument("--snapshots", action="store_true", help="with --json: add what each citation says now")
+    check.add_argument(
+        "--project",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="DIR",
+        help="look up citations path@commit in the git objects of this project; may be given again",
+    )
     check.add_argument("--json", action="store_true")
     check.set_defaults(run=_run_check)
     add_audit(kinds)
@@ -91,7 +100,8 @@ def _run_check(args: argparse.Namespace, context: Context) -> int:
     known = earlier if args.against is not None else asyncio.run(_at_baseline(context, folder))
     sessions = _sessions(context, {key[1].removeprefix(ROLLOUT_PREFIX) for key in kept})
     taken = {key: record.taken for key, record in kept.items()}
-    checked = check_citations(files, sessions=sessions, snapshots=known, kept=taken)
+    projects = read_projects(context.adapters.project_files, args.project, files) if args.project else {}
+    checked = check_citations(files, sessions=sessions, snapshots=known, kept=taken, projects=projects)
     bad = [item for item in checked if not item.location.status.resolves]
     counts = count_by_status(checked)
     if args.json:

@@ -30,6 +30,7 @@ from ltmem_gui.domain.citation_check import (
 )
 from ltmem_gui.domain.citations import CitationEntry
 from ltmem_gui.domain.memory_document import Bullet, Group, Section, read_document, split_reference
+from ltmem_gui.domain.project_files import ProjectTexts
 
 HEAD_LINES = 6
 _NUMBERED = re.compile(r"c[1-9][0-9]{0,8}(?![0-9A-Za-z_])")
@@ -51,7 +52,8 @@ class AuditSources:
 
     `files` is the memory folder; `sessions` maps thread ids to those that could be read; `known` are all that are known
     to exist, `complete` when these are all; `new_lines` are (file, line) that came with the last apply. `kept` is what
-    each citation said when it was cited, `snapshots` what its place said at the baseline.
+    each citation said when it was cited, `snapshots` what its place said at the baseline; `projects` holds cited files
+    of projects at their commits.
     """
 
     files: Mapping[str, bytes]
@@ -61,6 +63,7 @@ class AuditSources:
     snapshots: Snapshots = field(default_factory=dict[tuple[str, int, int], EvidenceSnapshot])
     new_lines: frozenset[tuple[str, int]] = frozenset()
     kept: KeptSnapshots = field(default_factory=dict[CitationKey, EvidenceSnapshot])
+    projects: ProjectTexts = field(default_factory=dict[str, bytes | str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,9 @@ def collect(sources: AuditSources) -> AuditSet:
     lines |= {thread: None for thread in sources.known if thread not in lines}
     texts = {thread: text.lines for thread, text in sources.sessions.items()}
     sessions = Sessions(lines, sources.complete, texts)
-    checked = check_citations(sources.files, sessions=sessions, snapshots=sources.snapshots, kept=sources.kept)
+    checked = check_citations(
+        sources.files, sessions=sessions, snapshots=sources.snapshots, kept=sources.kept, projects=sources.projects
+    )
     reader = _Reader(sources, checked)
     items: list[AuditItem] = []
     claims: list[Claim] = []
@@ -198,10 +203,11 @@ class _Evidence:
         if thread is not None:
             return self._in_session(thread, location)
         path = inside_root(entry.path) or ""
-        if path not in self._sources.files:
+        data = self._sources.files.get(path, self._sources.projects.get(entry.path))
+        if not isinstance(data, bytes) or location.status is LocationStatus.NOT_CHECKED:
             return _Found()
         if path not in self._texts:
-            self._texts[path] = CitedText(self._sources.files[path])
+            self._texts[path] = CitedText(data)
             self._heads[path] = _head(self._texts[path].lines)
         head = self._heads[path]
         threads = (head["thread_id"],) if head.get("thread_id") else ()

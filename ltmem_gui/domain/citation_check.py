@@ -19,6 +19,7 @@ from ltmem_gui.domain.anchors import (
 )
 from ltmem_gui.domain.citations import CitationEntry
 from ltmem_gui.domain.memory_files import threads_of
+from ltmem_gui.domain.project_files import ProjectTexts, project_place
 
 _INPUTS = ("rollout_summaries/", "extensions/")
 
@@ -76,13 +77,14 @@ def check_citations(
     snapshots: Snapshots | None = None,
     kept: KeptSnapshots | None = None,
     wanted: Callable[[str, CitationEntry], bool] | None = None,
+    projects: ProjectTexts | None = None,
 ) -> tuple[CheckedCitation, ...]:
     """Answer for every citation of the folder, by file and line; bad lines are answered for too.
 
     What was `kept` of a citation itself counts before what `snapshots` say of its place. `wanted` tells which citations
-    are to be looked for (all).
+    are to be looked for (all). `projects` holds what cited files of projects said at their commits.
     """
-    checker = _Checker(files, sessions, snapshots or {}, kept or {}, wanted)
+    checker = _Checker(files, sessions, snapshots or {}, kept or {}, wanted, projects or {})
     return tuple(item for path in citing_files(files) for item in checker.check(path))
 
 
@@ -115,12 +117,14 @@ class _Checker:
         sessions: Sessions,
         snapshots: Snapshots,
         kept: KeptSnapshots,
-        wanted: Callable[[str, CitationEntry], bool] | None = None,
+        wanted: Callable[[str, CitationEntry], bool] | None,
+        projects: ProjectTexts,
     ) -> None:
         self._files = files
         self._snapshots = snapshots
         self._kept = kept
         self._wanted = wanted
+        self._projects = projects
         self._texts: dict[str, CitedText | None] = {}
         self._sessions = sessions
         self._summaries = threads_of(files)
@@ -149,7 +153,20 @@ class _Checker:
         path = inside_root(entry.path)
         if path is None and entry.path:
             return Location(LocationStatus.OUTSIDE_ROOT, entry.start, entry.end)
+        if path not in self._files and project_place(entry.path) is not None:
+            return self._in_project(entry, taken)
         return locate(entry, self._text(path or ""), taken)
+
+    def _in_project(self, entry: CitationEntry, taken: EvidenceSnapshot | None) -> Location:
+        found = self._projects.get(entry.path)
+        if found is None:
+            detail = ": a project's file at a commit; its folder was not named"
+            return Location(LocationStatus.NOT_CHECKED, entry.start, entry.end, detail=detail)
+        if isinstance(found, str):
+            return Location(LocationStatus.MISSING_FILE, entry.start, entry.end, detail=f": {found}")
+        if entry.path not in self._texts:
+            self._texts[entry.path] = CitedText(found)
+        return locate(entry, self._texts[entry.path], taken)
 
     def _text(self, path: str) -> CitedText | None:
         if path not in self._texts:

@@ -24,6 +24,7 @@ from ltmem_gui.domain.rollouts import Rollout, RolloutRef
 from ltmem_gui.domain.verdicts import VerdictRecord
 from ltmem_gui.pipeline.audit_drift import baseline_snapshots
 from ltmem_gui.pipeline.ports import Adapters, Redactor, WorkspaceSnapshot
+from ltmem_gui.pipeline.project_reading import read_projects
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.pipeline.sessions import open_store
 
@@ -106,7 +107,10 @@ async def load_audit(
         evidence = await call(call.store.evidence, snapshot.root)
     new_lines = await _new_lines(adapters, request, snapshot, read.notes)
     kept_texts = {record.key: record.taken for record in evidence}
-    sources = AuditSources(files, read.texts, frozenset(read.known), complete, snapshots, new_lines, kept_texts)
+    projects = await adapters.offload.thread(read_projects, adapters.project_files, request.projects, files)
+    sources = AuditSources(
+        files, read.texts, frozenset(read.known), complete, snapshots, new_lines, kept_texts, projects
+    )
     found = await adapters.offload.cpu(collect, sources)
     keys = await adapters.offload.cpu(partial(keys_with_secrets, adapters.layer_redactor()), found)
     if keys:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 
 from ltmem_gui.domain.audit_repairs import Repair
 from ltmem_gui.domain.cancel import CancelToken
@@ -18,6 +19,7 @@ from ltmem_gui.pipeline.audit import Audit, load_audit
 from ltmem_gui.pipeline.audit_sitting import Sitting
 from ltmem_gui.pipeline.citation_look import LookResult
 from ltmem_gui.pipeline.ports import Adapters, WorkspaceSnapshot
+from ltmem_gui.pipeline.project_reading import read_project_file
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.pipeline.review_audit import ReviewAudit, audit_of_plan
 
@@ -45,6 +47,12 @@ class AuditOperations:
     ) -> ReviewAudit:
         """Pair the claims of a plan under review with their citations, and read the verdicts; writes nothing."""
         return await audit_of_plan(self._adapters, request, plan, base, rollouts)
+
+    async def read_project(self, folders: Sequence[Path], path: str) -> bytes | str:
+        """Return a cited file of a project at its commit, or in words why there is none; reads git objects only."""
+        return await self._adapters.offload.thread(
+            read_project_file, self._adapters.project_files, tuple(folders), path
+        )
 
     async def look(
         self,

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from ltmem_gui.domain.opening import Place
 from ltmem_gui.domain.outside import OutsideGrant
+from ltmem_gui.pipeline.project_ports import ProjectAdapters
 
 
 class OutsideActor(Protocol):
@@ -51,7 +52,7 @@ class OutsideActor(Protocol):
         ...
 
 
-class OutsideAdapters(Protocol):
+class OutsideAdapters(ProjectAdapters, Protocol):
     """What of the adapters acts outside the named folders ask for."""
 
     @property

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import Selection
-from ltmem_gui.domain.errors import KnownError
+from ltmem_gui.domain.errors import InputError, KnownError
 from ltmem_gui.domain.opening import Place as DiskPlace
 from ltmem_gui.domain.plan import Plan
 from ltmem_gui.domain.review import all_accepted
@@ -330,3 +330,56 @@ def test_what_is_kept_as_a_hash_alone_shows_no_text(room: Room, guard: Guard) ->
     lines = before_lines(taken)
     assert [(line.label, line.marked) for line in lines][-2:] == [("4", False), ("5", True)]
     assert "only its hash" in before_lines(replace(taken, quote=""))[0].text
+
+
+def test_a_projects_file_is_read_by_a_press_and_only_then(
+    room: Room, guard: Guard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[Path, str, str]] = []
+
+    class Projects:
+        def read(self, folder: Path, commit: str, path: str) -> bytes:
+            asked.append((folder, commit, path))
+            if commit.startswith("0"):
+                raise InputError("the repository has no commit 0123abcd")
+            return b"one\ntwo\nthree\n"
+
+    monkeypatch.setattr(Bench, "project_files", Projects())
+    with guard.grant():
+        text = "a.py@abcdef1:2-2 |note=[there]\na.py@abcdef1:2-9 |note=[past]\na.py@0123abcd:1-1 |note=[gone]"
+        (room.bench.memory / "MEMORY.md").write_text(f"<citation_entries>\n{text}\n</citation_entries>\n")
+    panel = room.panel
+    room.read()
+    room.go_to("there")
+    assert "O reads git objects below /p" in panel._evidence_title.full_text
+    assert room.label("there") == "○ project file"
+    assert asked == []
+    panel.activateWindow()
+    panel.table.setFocus()
+    room.harness.call(lambda: QTest.keyClick(panel.table, Qt.Key.Key_O))
+    assert asked == [(Path("/p"), "abcdef1", "a.py")]
+    assert panel.evidence.marked_labels == ("2",)
+    assert panel.focusWidget() is panel.evidence
+    room.go_to("past")
+    assert "the file has 3 lines" in panel._evidence_title.full_text
+    room.go_to("gone")
+    assert "no commit 0123abcd" in panel._evidence_title.full_text
+    assert panel.evidence.toPlainText() == ""
+    assert panel.projects.opened == (Path("/p"),)
+
+
+def test_without_a_named_folder_no_project_is_looked_for(room: Room, guard: Guard) -> None:
+    with guard.grant():
+        (room.bench.memory / "MEMORY.md").write_text(
+            "<citation_entries>\na.py@abcdef1:2-2 |note=[there]\n</citation_entries>\n"
+        )
+        for path in (room.bench.memory / "rollout_summaries").iterdir():
+            path.unlink()
+    room.read()
+    room.go_to("there")
+    assert "no session names a project folder" in room.panel._evidence_title.full_text
+    room.harness.call(room.panel.open_evidence)
+    assert room.panel.projects.opened == ()
+    named = [f"/p{number}" for number in range(4)]
+    room.panel.projects.follow(None, ScanReport(tuple(replace(scanned(n), cwd=cwd) for n, cwd in enumerate(named))))
+    assert room.panel.projects.words() == "O reads git objects below /p0, /p1 and 2 more"

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
@@ -158,10 +159,10 @@ class AuditSession(QObject):
 
     # asking
 
-    def begin(self, wish: SittingWish, refs: Sequence[RolloutRef] | None) -> None:
-        """Read, draw, confirm, and begin; `refs` are sessions that were scanned already."""
+    def begin(self, wish: SittingWish, refs: Sequence[RolloutRef] | None, projects: tuple[Path, ...] = ()) -> None:
+        """Read, draw, confirm, and begin; `refs` are sessions that were scanned, `projects` folders that were opened."""
         if not self._supervisor.is_running(TASK) and not self.is_open:
-            self._supervisor.spawn(TASK, self._begin(wish, refs))
+            self._supervisor.spawn(TASK, self._begin(wish, refs, projects))
 
     def judge(self, support: Support, note: str = "") -> bool:
         """Give the current item a verdict and go on; tell whether there was one to give."""
@@ -222,9 +223,9 @@ class AuditSession(QObject):
             raise UsageError("no folder was named", "name folders first")
         return self._powers
 
-    async def _begin(self, wish: SittingWish, refs: Sequence[RolloutRef] | None) -> None:
+    async def _begin(self, wish: SittingWish, refs: Sequence[RolloutRef] | None, projects: tuple[Path, ...]) -> None:
         powers = self._lent()
-        request = powers.request()
+        request = replace(powers.request(), projects=projects)
         audit = await self._operations.audit.load(request, cancel=CancelToken(), listen=ignore, refs=refs)
         now = int(self._clock())
         items = unsettled(audit.found.items, audit.verdicts) if wish.settle else audit.found.items

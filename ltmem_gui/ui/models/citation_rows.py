@@ -14,6 +14,7 @@ from ltmem_gui.domain.anchors import Location, LocationStatus
 from ltmem_gui.domain.citation_look import Looked, Position
 from ltmem_gui.domain.citations import CitationEntry, RejectedLine, parse
 from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.domain.project_files import project_place
 from ltmem_gui.pipeline.ports import WorkspaceFile, WorkspaceSnapshot
 from ltmem_gui.ui.models.formats import middle
 from ltmem_gui.ui.models.text_lines import TextLine, decoded, lines_of
@@ -31,6 +32,7 @@ class Place(StrEnum):
     AMBIGUOUS = "ambiguous"
     CHANGED = "missing text"
     NOT_SCANNED = "rollout not scanned"
+    PROJECT = "project file"
     OUT_OF_RANGE = "out of range"
     MISSING = "missing file"
     OUTSIDE = "outside root"
@@ -55,6 +57,7 @@ SIGNS = {
     Place.ROLLOUT: "✓",
     Place.SESSION: "#",
     Place.NOT_SCANNED: "○",
+    Place.PROJECT: "○",
 }
 
 
@@ -147,7 +150,7 @@ def chip_of(place: Place) -> str:
         return "good"
     if place in DRIFTED_PLACES:
         return "drift"
-    return "open" if place is Place.NOT_SCANNED else "bad"
+    return "open" if place in (Place.NOT_SCANNED, Place.PROJECT) else "bad"
 
 
 def thread_of(row: CitationRow, snapshot: WorkspaceSnapshot) -> str:
@@ -262,6 +265,8 @@ def _place(
     path = inside_path(entry.path)
     if path is None:
         return Place.OUTSIDE, "the path leaves the memory folder; it is never opened"
+    if path not in files and project_place(entry.path) is not None:
+        return Place.PROJECT, "a project's file at a commit; opening it reads the project's git objects, nothing else"
     if path not in files:
         return Place.MISSING, "the memory folder has no such file"
     if path not in lengths:

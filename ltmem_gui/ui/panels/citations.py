@@ -34,6 +34,7 @@ from ltmem_gui.ui.actions import ActionRegistry
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.models.audit_state import AuditSession, SittingWish, row_key
 from ltmem_gui.ui.models.citation_look import CitationLooker
+from ltmem_gui.ui.models.citation_projects import ProjectEvidence, ProjectReader
 from ltmem_gui.ui.models.citation_rows import (
     CitationRow,
     Place,
@@ -108,6 +109,8 @@ class CitationsPanel(QWidget):
         self.model = CitationTableModel(theme.color, self)
         self.session = AuditSession(operations, supervisor, parent=self)
         self.looker = CitationLooker(operations, supervisor, self)
+        self.projects = ProjectReader(operations, supervisor, self)
+        self.projects.read.connect(self._on_project_read)
         shown = CitationView(self.current_row, lambda: self._seen.snapshot, self._ref, lambda: self.evidence.lines)
         self.commands = CitationCommands(shown, self)
         self.desk = AuditDesk(self.session, actions)
@@ -135,6 +138,7 @@ class CitationsPanel(QWidget):
         if self.session.is_open and not _same_folder(before.snapshot, seen.snapshot):
             # Its items speak of texts that are not there any more; what was judged is stored, and is resumed.
             self.session.end()
+        self.projects.follow(seen.snapshot, seen.report)
         if seen.snapshot is None:
             self.looker.stop()
             self.model.set_rows(())
@@ -155,6 +159,13 @@ class CitationsPanel(QWidget):
     def focus_evidence(self) -> None:
         """Move the keyboard into the evidence."""
         self.evidence.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def open_evidence(self) -> None:
+        """Move the keyboard into the evidence; a project's file is read by this press."""
+        row = self.current_row()
+        if row is not None:
+            self.projects.ask(row, pressed=True, done=lambda: self.current_row() is not row)
+        self.focus_evidence()
 
     def focus_filter(self) -> None:
         """Move the keyboard into the filter."""
@@ -184,7 +195,7 @@ class CitationsPanel(QWidget):
     def _bind(self, actions: ActionRegistry) -> None:
         bind, commands = actions.bind, self.commands
         bind("citations.evidence", self.focus_evidence)
-        bind("citations.open", self.focus_evidence)
+        bind("citations.open", self.open_evidence)
         bind("citations.copy", commands.copy_location)
         bind("citations.permalink", commands.copy_permalink)
         bind("citations.quote", commands.copy_quote)
@@ -319,10 +330,13 @@ class CitationsPanel(QWidget):
             self._evidence_title.set_text(f"Evidence · {one_line(row.target, 200)}{where}{self._others(row)}")
             return
         ref = self._ref(row.thread_id)
+        if self.projects.ask(row, pressed=False, done=lambda: self.current_row() is not row):
+            return
         if ref is not None:
             self._supervisor.spawn(TASK, self._show_rollout(row, ref), policy="replace")
         else:
-            reason = row.reason or "this session is not in the last scan; scan its folder to open it"
+            words = self.projects.words() if row.place is Place.PROJECT else row.reason
+            reason = words or "this session is not in the last scan; scan its folder to open it"
             self._evidence_title.set_text(f"Evidence · {one_line(row.target, 120)} — {reason}")
 
     async def _show_rollout(self, row: CitationRow, ref: RolloutRef) -> None:
@@ -382,7 +396,7 @@ class CitationsPanel(QWidget):
     def _on_begin_asked(self, wish: SittingWish) -> None:
         report = self._seen.report
         refs = tuple(rollout.ref for rollout in report.rollouts) if report is not None else None
-        self.session.begin(wish, refs)
+        self.session.begin(wish, refs, self.projects.opened)
 
     def _on_marks_changed(self, marks: Mapping[str, VerdictMark]) -> None:
         self.table.setColumnHidden(VERDICT_COLUMN, not marks)
@@ -405,6 +419,12 @@ class CitationsPanel(QWidget):
         self._update_page()
         if row is not None and part.standing and self._seen.snapshot is not None:
             self.pane.show_usage(part.standing.get(thread_of(row, self._seen.snapshot), ""))
+
+    def _on_project_read(self, found: ProjectEvidence) -> None:
+        self.pane.show_lines(found.lines)
+        self._mark_quotes()
+        reason = f" — {one_line(found.reason, 300)}" if found.reason else self._others(found.row)
+        self._evidence_title.set_text(f"Evidence · {one_line(found.row.target, 200)}{reason}")
 
     def _on_place_chosen(self, first: int, last: int) -> None:
         row = self.current_row()

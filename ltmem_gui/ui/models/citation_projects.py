@@ -1,0 +1,93 @@
+"""Cited files of projects in the window: read when a person opens one, from the folder that sessions name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.domain.project_files import named_folders
+from ltmem_gui.pipeline.operations import Operations
+from ltmem_gui.pipeline.ports import WorkspaceSnapshot
+from ltmem_gui.pipeline.requests import ScanReport
+from ltmem_gui.ui.bridge.supervisor import Supervisor
+from ltmem_gui.ui.models.citation_rows import CitationRow, Place
+from ltmem_gui.ui.models.text_lines import TextLine, decoded, lines_of
+
+TASK = "citations.project"
+MOST_FOLDERS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectEvidence:
+    """What reading a cited file of a project gave: its lines, or in words why there are none."""
+
+    row: CitationRow
+    lines: tuple[TextLine, ...] = ()
+    reason: str = ""
+
+
+class ProjectReader(QObject):
+    """Read cited files at their commits, each folder only after it was opened once.
+
+    Signals: `read` (`ProjectEvidence`).
+    """
+
+    read = Signal(object)
+
+    def __init__(self, operations: Operations, supervisor: Supervisor, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._operations = operations
+        self._supervisor = supervisor
+        self._folders: tuple[str, ...] = ()
+        self._opened: frozenset[str] = frozenset()
+
+    @property
+    def opened(self) -> tuple[Path, ...]:
+        """Return the folders that were opened in this window."""
+        return tuple(Path(folder) for folder in self._folders if folder in self._opened)
+
+    def follow(self, folder: WorkspaceSnapshot | None, report: ScanReport | None) -> None:
+        """Take the working folders that summaries and scanned sessions name; none of them is looked at."""
+        files = {path: file.data for path, file in folder.files.items()} if folder is not None else {}
+        scanned = [rollout.cwd for rollout in report.rollouts] if report is not None else []
+        named = dict.fromkeys((*named_folders(files), *scanned))
+        self._folders = tuple(name for name in named if name and Path(name).is_absolute())[:MOST_FOLDERS]
+
+    def words(self) -> str:
+        """Say which folders opening a file would look into."""
+        if not self._folders:
+            return "no session names a project folder"
+        more = f" and {len(self._folders) - 2} more" if len(self._folders) > 2 else ""
+        names = ", ".join(one_line(folder, 80) for folder in self._folders[:2])
+        return f"O reads git objects below {names}{more}"
+
+    def ask(self, row: CitationRow, *, pressed: bool, done: Callable[[], bool]) -> bool:
+        """Read a row's file if its folders were opened before, or now that a person `pressed`; tell whether it is read.
+
+        `done` tells that the row is not shown any more.
+        """
+        if row.place is not Place.PROJECT or row.entry is None or not self._folders:
+            return False
+        if pressed:
+            self._opened = frozenset(self._folders)
+        folders = self.opened
+        if not folders:
+            return False
+        self._supervisor.spawn(TASK, self._read(row, folders, done), policy="replace")
+        return True
+
+    async def _read(self, row: CitationRow, folders: tuple[Path, ...], done: Callable[[], bool]) -> None:
+        assert row.entry is not None
+        found = await self._operations.audit.read_project(folders, row.entry.path)
+        if done():
+            return
+        if isinstance(found, str):
+            self.read.emit(ProjectEvidence(row, reason=found))
+            return
+        lines = lines_of(decoded(found), range(row.entry.start, row.entry.end + 1))
+        reason = "" if row.entry.end <= len(lines) else f"the file has {len(lines)} lines"
+        self.read.emit(ProjectEvidence(row, lines, reason))
