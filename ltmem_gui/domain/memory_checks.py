@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ltmem_gui.domain.citations import parse_entry
 from ltmem_gui.domain.findings import Severity
 from ltmem_gui.domain.hazards import BIDI, is_hidden, one_line
+from ltmem_gui.domain.look_alikes import look_alike_words
 from ltmem_gui.domain.memory_document import SECTION_ORDER, Bullet, Document, Group, Loose, Task
 from ltmem_gui.domain.memory_wording import BOLD, has_relative_date, reads_like_an_instruction
 
@@ -48,6 +49,9 @@ def check_text(path: str, text: str) -> Iterator[Remark]:
         line = raw.removesuffix("\r")
         if not line.isprintable():
             yield from _hidden(path, number, line)
+        for word, codes in look_alike_words(line):
+            words = f"reads as “{word}” but holds look-alike letters: {codes}"
+            yield Remark("look-alike", Severity.WARNING, path, number, words)
         if reads_like_an_instruction(line):
             words = f"reads like an instruction: {one_line(line, 80)}"
             yield Remark("instruction", Severity.WARNING, path, number, words)

@@ -44,6 +44,7 @@ def validate(
             remarks += _check_artifact(path, files, known)
     remarks += check_skills(files)
     remarks += _loss(files.get(MEMORY_FILE), before.get(MEMORY_FILE), loss_limit_percent)
+    remarks += _order_churn(files, before)
     return _findings(remarks)
 
 
@@ -126,6 +127,14 @@ def _loss(after: bytes | None, before: bytes | None, limit: int) -> Iterator[Rem
         percent = lost * 100 // total
         words = f"{lost} of {total} lines of {MEMORY_FILE} ({percent} %) would be gone; the limit is {limit} %"
         yield Remark("loss", Severity.WARNING, MEMORY_FILE, None, words)
+
+
+def _order_churn(files: Mapping[str, bytes], before: Mapping[str, bytes]) -> Iterator[Remark]:
+    """Say which files would only get their lines in another order: a diff without a reason."""
+    for path in sorted(files.keys() & before.keys()):
+        old, new = before[path], files[path]
+        if old != new and len(old) == len(new) and sorted(old.split(b"\n")) == sorted(new.split(b"\n")):
+            yield Remark("order-churn", Severity.WARNING, path, None, "the same lines, only in another order")
 
 
 def _line_bag(data: bytes) -> Counter[str]:

@@ -79,6 +79,7 @@ KEYS: tuple[KeyLine, ...] = (
     KeyLine("diff", ("Shift+X",), "Reject the whole file", "review.reject_file"),
     KeyLine("diff", ("T",), "Note on this change", "review.note"),
     KeyLine("diff", ("S",), "Go to the source of this line", "review.source"),
+    KeyLine("diff", ("Shift+S",), "Next source of this line", "review.next_source"),
     KeyLine("diff", ("1",), "Verdict: supports", "review.supports"),
     KeyLine("diff", ("2",), "Verdict: partly", "review.partly"),
     KeyLine("diff", ("3",), "Verdict: does not support", "review.does_not_support"),

@@ -105,6 +105,8 @@ class MainWindow(QMainWindow):
     def set_badge(self, name: str, number: int) -> None:
         """Show a count beside a panel's name."""
         title = self.registry.action(f"panel.{name}").text()
+        if name == "review":
+            self.setWindowTitle(f"{number} undecided – LTMem" if number else "LTMem")
         item = self.sidebar.item(PANELS.index(name))
         text = f"{title}   {number}" if number else title
         if item.text() == text:

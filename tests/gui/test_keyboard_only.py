@@ -103,12 +103,14 @@ async def run_and_review(keys: Keyboard, desk: Desk) -> None:
     assert desk.window.shown_panel == "review"
     assert not desk.root.exists()
     assert keys.focus() is review.view
+    assert desk.window.windowTitle().endswith("undecided – LTMem")
     for _ in range(500):
         assert review.state.review is not None
         if not review.state.review.undecided:
             break
         keys.press(K.Key_A)
     assert not review.state.review.undecided
+    assert desk.window.windowTitle() == "LTMem"
     keys.press(K.Key_A, CTRL | SHIFT)
     await keys.say_yes()
     await keys.until(lambda: desk.window.shown_panel == "history")

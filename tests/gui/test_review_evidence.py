@@ -5,7 +5,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from ltmem_gui.domain.rollouts import RolloutRef
-from tests.gui.review_room import K, Room, child, load, make_room
+from tests.gui.review_room import SHIFT, K, Room, child, load, make_room
 
 room = pytest.fixture(make_room)
 
@@ -34,7 +34,8 @@ def test_the_line_under_the_cursor_shows_where_it_comes_from(room: Room) -> None
     assert [line.text for line in evidence.lines if line.marked] == ["- never npm", "- always pnpm"]  # type: ignore[attr-defined]
     child(panel, "review.evidence.next").click()  # type: ignore[attr-defined]
     assert "not in the memory folder" in note.text()  # type: ignore[attr-defined]
-    child(panel, "review.evidence.next").click()  # type: ignore[attr-defined]
+    panel.view.setFocus()
+    room.press(K.Key_S, SHIFT)
     assert "has only 4 lines" in note.text()  # type: ignore[attr-defined]
     panel.view.set_cursor_row(room.row_of("- no source here [Task 1]"))
     assert title.text() == "▲ no source"  # type: ignore[attr-defined]

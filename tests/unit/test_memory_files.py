@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ltmem_gui.domain.findings import Finding, Severity
+from ltmem_gui.domain.look_alikes import look_alike_words
 from ltmem_gui.domain.memory_files import threads_of, validate
 from ltmem_gui.domain.memory_summary import unread_lines
 from ltmem_gui.domain.memory_wording import has_relative_date, reads_like_an_instruction
@@ -347,3 +348,47 @@ def test_relative_dates(text: str, relative: bool) -> None:
 )
 def test_instruction_like_lines(text: str, steers: bool) -> None:
     assert reads_like_an_instruction(text) is steers
+
+
+def test_the_same_lines_in_another_order_are_a_finding() -> None:
+    lines = ["# Raw Memories\n", "b\n", "a\n", "c"]
+    turned = [*lines[:1], "a\n", "b\n", "c"]
+    files = {"raw_memories.md": "".join(turned).encode(), "extra.md": b"x\ny\n"}
+    before = {"raw_memories.md": "".join(lines).encode(), "extra.md": b"x\nz\n", "gone.md": b"q\n"}
+    found = validate(files, before=before, loss_limit_percent=20, known_threads=frozenset())
+    churn = [finding for finding in found if finding.rule == "order-churn"]
+    assert [(f.path, f.line, f.severity) for f in churn] == [("raw_memories.md", None, Severity.WARNING)]
+    assert not any(
+        f.rule == "order-churn"
+        for f in validate(before, before=before, loss_limit_percent=20, known_threads=frozenset())
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("use n\u0440m here", "npm"),  # Cyrillic er
+        ("run p\u03bfetry", "poetry"),  # Greek omicron
+        ("the \uff30ython way", "Python"),  # full width
+        ("API\u0448\u043a\u0430 \u0438 PR\u043e\u0432", ""),  # Latin words with Russian endings
+        ("\u043f\u0440\u0438\u0432\u0435\u0442 and hello", ""),
+        ("\u03bcs and k\u03a9 and \u0394t", ""),
+        ("na\u00efve caf\u00e9", ""),
+        ("plain", ""),
+    ],
+)
+def test_words_with_doubles_of_latin_letters_are_named(text: str, word: str) -> None:
+    assert [like for like, _ in look_alike_words(text)] == ([word] if word else [])
+
+
+def test_a_look_alike_stands_on_its_line() -> None:
+    found = validate(
+        {"memory_summary.md": "v1\nuse n\u0440m\n".encode(), "MEMORY.md": b"# Task Group: a\n"},
+        before={},
+        loss_limit_percent=20,
+        known_threads=frozenset(),
+    )
+    (one,) = [f for f in found if f.rule == "look-alike"]
+    assert (one.path, one.line) == ("memory_summary.md", 2)
+    assert "“npm”" in one.text
+    assert "U+0440" in one.text

@@ -381,7 +381,8 @@ class ReviewPanel(ReviewPage):
         origin = self.files_model.rows[row].renamed_from if row >= 0 else ""
         parts += [f"like the deleted {one_line(origin, 120)}"] if origin else []
         parts += ["same lines, other order"] if self.model.is_order_only else []
-        parts += [f"{plural(self.model.long_lines, 'long line')} clipped: L shows one"] if self.model.long_lines else []
+        if self.model.long_lines:
+            parts.append(f"{plural(self.model.long_lines, 'long line')} clipped: L shows one whole, O opens the file")
         return " · ".join(parts)
 
     def _show_reason(self, text: str) -> None:

@@ -24,6 +24,7 @@ REVIEW_ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("review.reject_file", "Reject the whole file", "diff"),
     ActionSpec("review.note", "Note on this change…", "diff", tip="Kept with the receipt"),
     ActionSpec("review.source", "Go to the source of this line", "diff"),
+    ActionSpec("review.next_source", "Next source of this line", "diff"),
     ActionSpec("review.supports", "Verdict: supports", "diff", tip="Does the source that is shown support the line?"),
     ActionSpec("review.partly", "Verdict: partly", "diff"),
     ActionSpec("review.does_not_support", "Verdict: does not support", "diff"),

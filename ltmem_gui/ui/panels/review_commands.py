@@ -59,6 +59,7 @@ class ReviewCommands(QObject):
             "reject_file": lambda: self._decide_file(Decision.REJECT),
             "note": self._begin_note,
             "source": p.side.take_focus,
+            "next_source": p.side.turn,
             "unfold": self._unfold,
             "whole_file": self._toggle_whole,
             "side_by_side": self._toggle_side_by_side,

@@ -190,6 +190,11 @@ class SidePane(QWidget):
         self._lines.show_lines(lines)
         self._lines.setVisible(bool(lines))
 
+    def turn(self) -> None:
+        """Show the next source of the same claim."""
+        if len(self._shown) > 1:
+            self._on_next_clicked()
+
     def _on_next_clicked(self) -> None:
         self._at = (self._at + 1) % len(self._shown)
         self._show_evidence()
