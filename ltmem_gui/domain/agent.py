@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from ltmem_gui.domain.errors import KnownError
+from ltmem_gui.domain.tokens import TokenUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +35,13 @@ class AgentMessage:
 
 @dataclass(frozen=True, slots=True)
 class AgentReply:
-    """What the model said in one step; without calls it is done."""
+    """What the model said in one step; without calls it is done. `tokens_cached` is a part of `tokens_in`."""
 
     text: str
     calls: tuple[AgentCall, ...] = ()
     tokens_in: int | None = None
     tokens_out: int | None = None
+    tokens_cached: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,8 @@ class AgentAction:
 class AgentStep:
     """One step: what the model asked for and what became of it. An event of a run, and a row of its transcript.
 
-    `seconds` is how long it took, the model's answer included.
+    `seconds` is how long it took, the model's answer included. `tokens_cached` is a part of `tokens_in`; `counted`
+    tells whether the server counted the tokens, or they were estimated.
     """
 
     number: int
@@ -82,6 +85,8 @@ class AgentStep:
     tokens_in: int = 0
     tokens_out: int = 0
     seconds: float = 0.0
+    tokens_cached: int = 0
+    counted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +115,13 @@ class AgentTranscript:
     def tokens_out(self) -> int:
         """Return the tokens that came back."""
         return sum(step.tokens_out for step in self.steps)
+
+    @property
+    def usage(self) -> TokenUsage:
+        """Return what the server counted; unknown as soon as it did not count one step."""
+        if not self.steps or not all(step.counted for step in self.steps):
+            return TokenUsage()
+        return TokenUsage(self.tokens_in, self.tokens_out, sum(step.tokens_cached for step in self.steps))
 
     def counts(self) -> dict[str, int]:
         """Return the figures that a receipt keeps."""

@@ -185,6 +185,11 @@ def estimate(price: Price, *, requests: int, tokens: int, output_limit: int = OU
     return Estimate(low, max(low, high), price.currency)
 
 
+def affordable(price: Price, limit: Decimal) -> int:
+    """Return how many tokens `limit` buys at least, whichever kind they are; the price must not be free."""
+    return int(limit * MILLION / max(price.input, price.output))
+
+
 def in_words(amount: Decimal, currency: str) -> str:
     """Write an amount: two decimals, more where it is small (`0.0034 USD`, `under 0.000001 USD`)."""
     return f"{_digits(amount)} {currency}"

@@ -62,7 +62,8 @@ class OpenAIAgentModel:
             )
             answered = of_chat(connection, body)
         calls = whole_calls(connection, answered)
-        return AgentReply(answered.text, calls, answered.usage.input, answered.usage.output)
+        usage = answered.usage
+        return AgentReply(answered.text, calls, usage.input, usage.output, usage.cached)
 
     async def close(self) -> None:
         """Close the connections."""

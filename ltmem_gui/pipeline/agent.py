@@ -33,6 +33,7 @@ CORRECTIONS = 2
 """How often a model that stopped too early is told what does not hold."""
 MAX_CALLS_PER_STEP = 64
 KEPT_RESULTS = 2
+CANCEL_PATIENCE_SECONDS = 0.5
 _LEFT_OUT = '{"left_out": "an earlier result, left out to save room; call the tool again if you need it"}'
 
 
@@ -127,7 +128,9 @@ class AgentRun:
         actions = await self._carry_out(reply)
         took = asyncio.get_running_loop().time() - began
         shown = tuple([await self._shown(action) for action in actions])
-        step = AgentStep(number, shown, await self._line(reply.text, 300), tokens_in, tokens_out, took)
+        counted = reply.tokens_in is not None and reply.tokens_out is not None
+        said = await self._line(reply.text, 300)
+        step = AgentStep(number, shown, said, tokens_in, tokens_out, took, reply.tokens_cached or 0, counted)
         self._steps.append(step)
         self._listen(step)
         return reply
@@ -169,7 +172,13 @@ class AgentRun:
             taken, rest = reply.calls[:MAX_CALLS_PER_STEP], reply.calls[MAX_CALLS_PER_STEP:]
             return [*map(self._toolbox.call, taken), *map(self._toolbox.too_many, rest)]
 
-        done = await self._offload.thread(work)
+        working = asyncio.ensure_future(self._offload.thread(work))
+        try:
+            done = await asyncio.shield(working)
+        except asyncio.CancelledError:
+            # The copy is removed next: a call that is under way must not write into it while it goes.
+            await asyncio.wait({working}, timeout=CANCEL_PATIENCE_SECONDS)
+            raise
         answers = zip(reply.calls, done, strict=True)
         self._say(*(AgentMessage("tool", text, call_id=call.id) for call, (_, text) in answers))
         return tuple(action for action, _ in done)

@@ -33,9 +33,11 @@ from ltmem_gui.domain.findings import Finding, Severity
 from ltmem_gui.domain.jobs import Claim
 from ltmem_gui.domain.leases import StageTwo
 from ltmem_gui.domain.memory_items import token_limit
-from ltmem_gui.domain.metrics import Meter, TokenUsage, phase2_metrics
+from ltmem_gui.domain.metrics import Meter, phase2_metrics
 from ltmem_gui.domain.naming import WORKSPACE_DIFF_FILENAME
 from ltmem_gui.domain.plan import Plan, PlanState
+from ltmem_gui.domain.prices import Bill, money, plain, price_of
+from ltmem_gui.domain.tokens import TokenUsage
 from ltmem_gui.pipeline.agent import AgentRun, Verdict
 from ltmem_gui.pipeline.agent_findings import review_findings
 from ltmem_gui.pipeline.agent_tools import Toolbox, is_input
@@ -91,21 +93,22 @@ async def run_consolidation(
     ledger = StoreLedger(adapters, home, grant)
     claim = await _claim(adapters, ledger, plan)
     store = adapters.offload.store
+    run = _Run(adapters, grant, ledger, claim, cancel, listen)
     try:
-        return await _supervised(_Run(adapters, grant, ledger, claim, cancel, listen), cancel, heartbeat_seconds)
+        return await _supervised(run, cancel, heartbeat_seconds)
     except LeaseLost:
         raise
     except (Cancelled, asyncio.CancelledError, RefusedError):
-        await asyncio.shield(store(_end, ledger.release, claim))
+        await asyncio.shield(store(_end, ledger.release, claim, run.bill))
         raise
     except KnownError as error:
         told = await asyncio.shield(checked(adapters, error))
-        await asyncio.shield(store(_end, ledger.fail, claim, str(told)))
+        await asyncio.shield(store(_end, ledger.fail, claim, str(told), run.bill))
         if told is error:
             raise
         raise told from None
     except BaseException as error:
-        await asyncio.shield(store(_end, ledger.fail, claim, f"internal error: {type(error).__name__}"))
+        await asyncio.shield(store(_end, ledger.fail, claim, f"internal error: {type(error).__name__}", run.bill))
         raise
 
 
@@ -176,6 +179,15 @@ class _Run:
         self._listen = listen
         self._started = adapters.clock()
         self._cancel = cancel
+        self._agent: AgentRun | None = None
+
+    @property
+    def bill(self) -> Bill:
+        """Return what the agent's answers took so far."""
+        usage = TokenUsage() if self._agent is None else self._agent.transcript.usage
+        mark = self._plan.provider
+        price = price_of(self._plan.settings.prices, mark.name, mark.model)
+        return Bill(usage, mark.name, mark.model, money(price, usage))
 
     async def beat(self, seconds: float) -> None:
         """Renew the lease until cancelled. Raises `LeaseLost`."""
@@ -223,10 +235,11 @@ class _Run:
         lay: AbstractContextManager[StagedFolder] = self._adapters.staged_copy(
             prepared.files, max_bytes=fence.max_bytes, max_files=fence.max_files
         )
-        folder = await thread(lay.__enter__)
+        laying = asyncio.ensure_future(thread(lay.__enter__))
         try:
+            folder = await asyncio.shield(laying)
             room = token_limit(self._plan.settings.context_window or None)
-            run = AgentRun(
+            run = self._agent = AgentRun(
                 model,
                 # A quarter of the room at four bytes a token.
                 Toolbox(folder, answer_bytes=room),
@@ -241,8 +254,14 @@ class _Run:
             transcript = await run.run(model.opening(brief), partial(self._check, folder, staged, prepared))
             return transcript, _merged(prepared, await thread(folder.files))
         finally:
-            await asyncio.shield(thread(lay.__exit__, None, None, None))
+            await asyncio.shield(self._remove(laying, lay))
             await asyncio.shield(model.close())
+
+    async def _remove(self, laying: asyncio.Future[StagedFolder], lay: AbstractContextManager[StagedFolder]) -> None:
+        """Remove the staged copy; one that is still being laid when the run ends is waited for first."""
+        await asyncio.wait({laying})
+        if laying.exception() is None:
+            await self._adapters.offload.thread(lay.__exit__, None, None, None)
 
     def _require_same_model(self, model: AgentModel) -> None:
         hosts = {effect.host for effect in self._plan.effects_of(SendToModel)}
@@ -303,7 +322,7 @@ class _Run:
 
     async def _record(self, staged: Staged, proposal: Plan, transcript: AgentTranscript) -> Receipt:
         """Record the run and give the lease back; where nothing is to change, that is the success of the job."""
-        plan, approval = self._plan, self._grant.approval
+        plan, approval, bill = self._plan, self._grant.approval, self.bill
         receipt = Receipt(
             operation_number=0,
             operation=plan.operation,
@@ -318,6 +337,8 @@ class _Run:
             redactions=_redactions(plan),
             steps=transcript.rows(),
             metrics=self._metrics(staged, proposal, transcript),
+            costs={paid.currency: plain(paid.amount)} if (paid := bill.money) else {},
+            cost_unknown=0 if bill.money else 1,
         )
         now = self._adapters.clock()
         async with open_store(self._adapters, Path(plan.home), writing=True) as call:
@@ -330,9 +351,10 @@ class _Run:
                     rows=rows,
                     receipt=receipt,
                     now=now,
+                    bill=bill,
                 )
             numbered = await call(call.store.record_receipt, receipt)
-            await call(call.store.release_global, self._claim, now=now)
+            await call(call.store.release_global, self._claim, now=now, bill=bill)
             return numbered
 
 

@@ -14,6 +14,7 @@ from ltmem_gui.domain.jobs import Claim
 from ltmem_gui.domain.metrics import phase2_metrics
 from ltmem_gui.domain.naming import utc
 from ltmem_gui.domain.plan import Plan, SelectedRow
+from ltmem_gui.domain.prices import Bill
 from ltmem_gui.domain.refusals import RefusedHunk
 from ltmem_gui.pipeline.beside_codex import require_no_other
 from ltmem_gui.pipeline.evidence_keeping import write_evidence
@@ -94,15 +95,19 @@ class StoreLedger:
                 claim, watermark=watermark or 0, rows=rows, receipt=metered, now=self._adapters.clock()
             )
 
-    def fail(self, claim: Claim, reason: str) -> None:
-        """End the lease as a failure; whatever the reason quotes is checked for secrets before it is stored."""
-        with self._adapters.stores.writing(self._home) as store:
-            store.fail_global(claim, reason=self._words(reason[:LONGEST])[:SHOWN], now=self._adapters.clock())
+    def fail(self, claim: Claim, reason: str, bill: Bill | None = None) -> None:
+        """End the lease as a failure; whatever the reason quotes is checked for secrets before it is stored.
 
-    def release(self, claim: Claim) -> None:
+        `bill` is what an agent's answers took all the same.
+        """
+        with self._adapters.stores.writing(self._home) as store:
+            words = self._words(reason[:LONGEST])[:SHOWN]
+            store.fail_global(claim, reason=words, now=self._adapters.clock(), bill=bill)
+
+    def release(self, claim: Claim, bill: Bill | None = None) -> None:
         """Give the lease back."""
         with self._adapters.stores.writing(self._home) as store:
-            store.release_global(claim, now=self._adapters.clock())
+            store.release_global(claim, now=self._adapters.clock(), bill=bill)
 
     def _told(self, hunks: Iterable[RefusedHunk]) -> list[RefusedHunk]:
         """Take the secrets out of rejected hunks: what was rejected may be that one is replaced."""

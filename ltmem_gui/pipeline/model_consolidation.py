@@ -39,6 +39,7 @@ from ltmem_gui.pipeline.extensions import extension_names
 from ltmem_gui.pipeline.folder_changes import file_changes
 from ltmem_gui.pipeline.ports import Adapters, BaselineChange
 from ltmem_gui.pipeline.requests import Request
+from ltmem_gui.pipeline.spending import Budget
 
 ARTIFACTS = ("MEMORY.md", "memory_summary.md")
 ARTIFACT_RULES = frozenset({"missing-file", "schema"})
@@ -214,7 +215,9 @@ def _agent_effects(
     request: Request, staged: Staged, prepared: AgentInput, mark: ProviderMark, told: _Told
 ) -> tuple[SendToModel, StartAgent]:
     usual = AgentConstraints(cwd=staged.snapshot.root)
-    fence = usual.model_copy(update={"max_tokens": request.settings.max_tokens_per_run or usual.max_tokens})
+    most_tokens = request.settings.max_tokens_per_run or usual.max_tokens
+    budget = Budget.of(request.settings, mark)
+    fence = usual.model_copy(update={"max_tokens": budget.tokens(most_tokens)})
     agent = StartAgent(
         provider=mark.name,
         model=mark.model,
@@ -232,7 +235,7 @@ def _agent_effects(
         redactions=dict(prepared.redactions),
         loopback=is_loopback_host(urlsplit(f"//{mark.host}").hostname or ""),
     )
-    return send, agent
+    return budget.priced_talk(send, fence.max_tokens), agent
 
 
 def _mode(files: Mapping[str, bytes]) -> Literal["INIT", "INCREMENTAL"]:

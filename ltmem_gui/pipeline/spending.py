@@ -19,12 +19,14 @@ from ltmem_gui.domain.events import RunSpent
 from ltmem_gui.domain.limits import ProviderLimits
 from ltmem_gui.domain.plan import ProviderMark
 from ltmem_gui.domain.prices import (
+    MILLION,
     OUTPUT_LIMIT_TOKENS,
     PRICE_UNKNOWN,
     Bill,
     Estimate,
     Money,
     Price,
+    affordable,
     estimate,
     in_words,
     money,
@@ -121,6 +123,26 @@ class Budget:
             in_flight = min(self.in_flight(jobs, concurrency), self.limit)
             said |= {"cost_limit": plain(self.limit), "cost_in_flight": plain(in_flight)}
         return effect.model_copy(update=said)
+
+    def tokens(self, most_tokens: int) -> int:
+        """Return how many tokens an agent may use: no more than the limit of money buys of the dearer kind."""
+        if self.price is None or not self.limited or not max(self.price.input, self.price.output):
+            return most_tokens
+        return min(most_tokens, affordable(self.price, self.limit))
+
+    def priced_talk(self, effect: SendToModel, most_tokens: int) -> SendToModel:
+        """Return the effect of an agent's talk with what it may cost: what it reads, up to its limit of tokens."""
+        price = self.price
+        if price is None:
+            return effect.model_copy(update={"price": self.words([], 0)})
+        low = price.input * effect.tokens / MILLION
+        guess = Estimate(low, max(low, max(price.input, price.output) * most_tokens / MILLION), price.currency)
+        said = {"cost_low": plain(guess.low), "cost_high": plain(guess.high), "currency": price.currency}
+        stop = ""
+        if self.limited:
+            said["cost_limit"] = plain(self.limit)
+            stop = f"; stops at {in_words(self.limit, price.currency)}, which its last answer alone may pass"
+        return effect.model_copy(update={**said, "price": f"{guess} ({price.in_words()}){stop}"})
 
 
 class Spending:

@@ -20,6 +20,7 @@ from ltmem_gui.domain.jobs import (
 )
 from ltmem_gui.domain.leases import JobState, StageTwo, decide_global
 from ltmem_gui.domain.plan import SelectedRow
+from ltmem_gui.domain.prices import Bill
 from ltmem_gui.domain.watermark import advance
 from ltmem_gui.store.database import storable
 from ltmem_gui.store.leasing import (
@@ -92,7 +93,14 @@ class GlobalJob(StorePart):
         return bool(self._db.sql(f"SELECT 1 FROM jobs WHERE {_OWNED}", (claim.token,)))
 
     def finish_global(
-        self, claim: Claim, *, watermark: int, rows: Sequence[SelectedRow], receipt: Receipt, now: int
+        self,
+        claim: Claim,
+        *,
+        watermark: int,
+        rows: Sequence[SelectedRow],
+        receipt: Receipt,
+        now: int,
+        bill: Bill | None = None,
     ) -> Receipt:
         """Record success, watermark, selection flags and receipt in one transaction; return the numbered receipt.
 
@@ -113,13 +121,14 @@ class GlobalJob(StorePart):
                 claim,
             )
             self._flag(rows)
-            close_attempt(self._db, _KIND, claim, JobOutcome.SUCCEEDED.value, now)
+            close_attempt(self._db, _KIND, claim, JobOutcome.SUCCEEDED.value, now, bill=bill)
             marks = {"watermark_before": before, "watermark_after": after}
             return append_receipt(self._db, receipt.model_copy(update=marks))
 
-    def fail_global(self, claim: Claim, *, reason: str, now: int) -> None:
+    def fail_global(self, claim: Claim, *, reason: str, now: int, bill: Bill | None = None) -> None:
         """Record a failure: the next try after the delay. A running job whose token is gone takes it too.
 
+        `bill` is what an agent's answers took all the same.
         Raises `LeaseLost` when another run holds the lease.
         """
         with self._db.transaction():
@@ -138,9 +147,9 @@ class GlobalJob(StorePart):
             )
             if changed != 1:
                 raise _lost()
-            close_attempt(self._db, _KIND, claim, JobOutcome.FAILED.value, now, error=reason)
+            close_attempt(self._db, _KIND, claim, JobOutcome.FAILED.value, now, bill=bill, error=reason)
 
-    def release_global(self, claim: Claim, *, now: int) -> None:
+    def release_global(self, claim: Claim, *, now: int, bill: Bill | None = None) -> None:
         """Give the lease back without success or failure; a lost one is left alone."""
         with self._db.transaction():
             changed = self._db.change(
@@ -149,7 +158,7 @@ class GlobalJob(StorePart):
                 (JobOutcome.RELEASED.value, claim.token),
             )
             if changed:
-                close_attempt(self._db, _KIND, claim, JobOutcome.RELEASED.value, now)
+                close_attempt(self._db, _KIND, claim, JobOutcome.RELEASED.value, now, bill=bill)
 
     def watermark(self) -> int:
         """Return the last success watermark, 0 before the first."""
