@@ -43,6 +43,7 @@ from ltmem_gui.pipeline.provider_choice import ProviderChoice
 from ltmem_gui.pipeline.requests import Request, ScanReport
 from ltmem_gui.pipeline.row_plans import InboxWish
 from ltmem_gui.pipeline.sessions import open_store
+from ltmem_gui.pipeline.standing import Standing, standing_of
 from ltmem_gui.pipeline.written import LastApply, last_apply
 
 
@@ -210,6 +211,10 @@ class Operations:
         """Return the last success watermark, Unix seconds; 0 before the first."""
         async with open_store(self._adapters, home, writing=False) as call:
             return await call(call.store.watermark)
+
+    async def standing(self, request: Request, *, foreign: bool = False) -> Standing:
+        """Tell who holds the memory folder and what a run that was cut off left behind; `foreign` asks Codex too."""
+        return await standing_of(self._adapters, request, foreign=foreign)
 
     async def read_folder(self, root: Path) -> WorkspaceSnapshot:
         """Read a memory folder; writes nothing."""

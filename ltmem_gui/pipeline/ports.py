@@ -6,7 +6,6 @@ Adapters are synchronous unless a method is `async`; the pipeline runs them thro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -36,6 +35,9 @@ from ltmem_gui.pipeline.agent_ports import AgentModel as AgentModel
 from ltmem_gui.pipeline.agent_ports import StagedFolder as StagedFolder
 from ltmem_gui.pipeline.codex_ports import ForeignLease as ForeignLease
 from ltmem_gui.pipeline.codex_ports import ForeignMemories as ForeignMemories
+from ltmem_gui.pipeline.lock_ports import LockAdapters as LockAdapters
+from ltmem_gui.pipeline.lock_ports import LockHolder as LockHolder
+from ltmem_gui.pipeline.lock_ports import RootLock as RootLock
 from ltmem_gui.pipeline.outside_ports import OutsideAdapters as OutsideAdapters
 from ltmem_gui.pipeline.storage import Store as Store
 from ltmem_gui.pipeline.storage import StoreOpener as StoreOpener
@@ -386,25 +388,6 @@ class ApplyRecovery(Protocol):
         ...
 
 
-# --- locks ---
-
-
-@dataclass(frozen=True, slots=True)
-class LockHolder:
-    """Who holds the lock of a memory root."""
-
-    owner: str
-    since: int
-
-
-class RootLock(Protocol):
-    """The OS lock of a memory root, the same for every data folder of this person."""
-
-    def acquire(self, root: Path, owner: Owner) -> AbstractContextManager[None]:
-        """Hold the root. Raises `LockBusy` naming the holder."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class UndoOffer:
     """What would take the last apply back: the digest of its plan, until when (Unix seconds), and the changes."""
@@ -430,7 +413,7 @@ class UndoSource(Protocol):
         ...
 
 
-class Adapters(AgentAdapters, OutsideAdapters, Protocol):
+class Adapters(AgentAdapters, OutsideAdapters, LockAdapters, Protocol):
     """Everything a use case may ask for; each is built when it is first asked for."""
 
     @property

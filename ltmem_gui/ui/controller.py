@@ -361,6 +361,8 @@ class Controller(QObject):
             self.window.queue.set_running(state.phase is RunPhase.EXTRACTING)
             self._update_actions()
         self.window.run_bar.show_run(state)
+        self.window.strip.show_run(state, self.workbench.plan)
+        self.window.queue.plan = self.workbench.plan
 
     def _on_seen_changed(self, seen: Seen) -> None:
         self.window.strip.show_seen(seen)

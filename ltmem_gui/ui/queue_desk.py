@@ -17,7 +17,7 @@ from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models import formats
 from ltmem_gui.ui.models.job_facts import InputFacts
 from ltmem_gui.ui.models.job_log import redacted_in_words, sizes_in_words
-from ltmem_gui.ui.models.job_rows import JobRow
+from ltmem_gui.ui.models.job_rows import PHASE_TWO, JobRow
 from ltmem_gui.ui.models.opening import PlaceOpener
 from ltmem_gui.ui.models.text_lines import TextLine, lines_of
 from ltmem_gui.ui.models.workbench import Workbench
@@ -60,12 +60,16 @@ class QueueDesk(QObject):
         """Say of each action whether it is for the current row, and else why not."""
         allow = self._window.registry.allow
         none = NO_ROW if row is None else ""
-        unseen = none or ("" if row is not None and row.scanned is not None else NOT_SCANNED)
-        stored = none or ("" if row is not None and row.job is not None else "nothing of it is stored yet")
+        second = "it is the consolidation, not a rollout" if row is not None and row.phase == PHASE_TWO else ""
+        unseen = none or second or ("" if row is not None and row.scanned is not None else NOT_SCANNED)
+        stored = none or second or ("" if row is not None and row.job is not None else "nothing of it is stored yet")
         allow("queue.log", none)
         allow("queue.input", unseen)
         allow("queue.output", stored)
-        allow("queue.citations", none or ("" if self._bench.seen.snapshot else "the memory folder was not read yet"))
+        allow(
+            "queue.citations",
+            none or second or ("" if self._bench.seen.snapshot else "the memory folder was not read yet"),
+        )
         allow("queue.editor", unseen)
         allow("queue.reveal", unseen)
         allow("queue.cancel", self._why_not_cancel())

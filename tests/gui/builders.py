@@ -28,6 +28,7 @@ from ltmem_gui.domain.rollouts import Eligibility, Reason, Rollout, RolloutItem,
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.ports import ScannedRollout, WorkspaceFile, WorkspaceSnapshot
 from ltmem_gui.pipeline.requests import Request, ScanReport
+from ltmem_gui.pipeline.standing import Standing
 
 NOW = 1_795_000_000
 DAY = 86_400
@@ -187,6 +188,7 @@ class FakeOperations:
         self.files = {"MEMORY.md": MEMORY, "memory_summary.md": "v1\nsummary\n"}
         self.gate = None
         self.outputs: dict[str, StageOneOutput] = {}
+        self.standings = [Standing()]
 
     async def scan(self, request: Request, *, cancel: CancelToken, listen: Listener) -> ScanReport:
         self.calls.append("scan")
@@ -241,6 +243,9 @@ class FakeOperations:
 
     async def watermark(self, home: Path) -> int:
         return NOW
+
+    async def standing(self, request: Request, *, foreign: bool = False) -> Standing:
+        return self.standings.pop(0) if len(self.standings) > 1 else self.standings[0]
 
     async def read_folder(self, root: Path) -> WorkspaceSnapshot:
         self.calls.append("read_folder")

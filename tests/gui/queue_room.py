@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from PySide6.QtWidgets import QApplication, QDialog
+from PySide6.QtWidgets import QApplication, QDialog, QLabel
 from pytestqt.qtbot import QtBot
 
 from ltmem_gui.bootstrap import compose
@@ -20,6 +20,7 @@ from ltmem_gui.ui.controller import Controller, WindowParts
 from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models.workbench import Folders
 from ltmem_gui.ui.theme import Scheme, Theme
+from ltmem_gui.ui.widgets.labels import ElidedLabel
 from tests.gui.builders import NOW, FakeOperations, scanned
 from tests.gui.conftest import LoopHarness
 
@@ -75,8 +76,10 @@ class QueueRoom:
         grid = self.queue.detail._facts
         texts: list[str] = []
         for place in range(grid.count()):
-            label = grid.itemAt(place).widget()
-            texts.append(getattr(label, "full_text", "") or label.text())  # type: ignore[union-attr]
+            item = grid.itemAt(place)
+            label = item.widget() if item is not None else None
+            assert isinstance(label, QLabel)
+            texts.append(label.full_text if isinstance(label, ElidedLabel) else label.text())
         return dict(zip(texts[::2], texts[1::2], strict=True))
 
     def dialog(self, name: str) -> QDialog:

@@ -13,7 +13,7 @@ from ltmem_gui.domain.leases import StageOne
 from ltmem_gui.domain.plan import Plan
 from ltmem_gui.ui.models import formats
 from ltmem_gui.ui.models.job_log import redacted_in_words, sizes_in_words
-from ltmem_gui.ui.models.job_rows import JobRow, cost_in_words
+from ltmem_gui.ui.models.job_rows import PHASE_TWO, JobRow, cost_in_words
 from ltmem_gui.ui.models.job_state import StateKind
 
 # What a person can do, by the first rule that failed.
@@ -31,6 +31,13 @@ _RULES: Mapping[str, str] = {
     "ephemeral": "The agent was told to keep nothing of this session; that is respected.",
     "empty": "Nothing to do: a session counts once a person has typed something.",
     "current": "It is taken by a later run, when this session is over.",
+}
+# Why the consolidation is in its state.
+_PHASE_TWO: Mapping[str, str] = {
+    "to consolidate": "Newer memories wait to be merged into the memory folder: press Run or Consolidate.",
+    "running": "An agent works in a copy of the memory folder, or a plan is being written.",
+    "heartbeat late": "Its holder has not renewed the lock in time. It is taken over when the lease ends, not before.",
+    "done": "Everything that was extracted is merged, and nothing is newer.",
 }
 # What a person can do, by the cause of a failure.
 _FAILURES: Mapping[str, str] = {
@@ -79,6 +86,8 @@ def reason_of(row: JobRow) -> str:
     """Say why a row is in its state."""
     if row.reason:
         return row.reason
+    if row.phase == PHASE_TWO:
+        return _PHASE_TWO.get(row.state.name, "")
     match row.state.kind:
         case StateKind.WAITING:
             return "It passes every rule and will be in the next run."
@@ -104,6 +113,8 @@ def remedy_of(row: JobRow) -> str:
 
 def facts_of(row: JobRow, now: int, given: InputFacts | None = None) -> list[tuple[str, str]]:
     """List the facts of a row, each with its name."""
+    if row.phase == PHASE_TWO:
+        return list(_of_job(row, now))
     facts = [("Session", row.thread_id), ("Folder", one_line(row.cwd, 400) or formats.DASH)]
     facts.extend(_of_scan(row, now))
     facts.extend(_of_input(row, given))
@@ -160,7 +171,8 @@ def _of_scan(row: JobRow, now: int) -> Iterator[tuple[str, str]]:
 def _of_input(row: JobRow, given: InputFacts | None) -> Iterator[tuple[str, str]]:
     if given is None:
         if row.scanned is not None:
-            yield "Input", f"~{formats.tokens(row.scanned.tokens)} tokens after filtering; Show the input tells what is sent"
+            size = formats.tokens(row.scanned.tokens)
+            yield "Input", f"~{size} tokens after filtering; Show the input tells what is sent"
         return
     yield "Input", ", ".join(sizes_in_words(given.before, given.sent))
     yield "Redacted", redacted_in_words(dict(given.redactions))

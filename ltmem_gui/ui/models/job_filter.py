@@ -1,7 +1,7 @@
 """Filter and order of the queue: pure, cancellable, and polite to the thread that paints.
 
 Query language: words that must all occur, `"two words"`, `-word` to leave out, and the prefixes `state:`, `agent:`,
-`project:`, `id:`, `error:`, `age>7d`, `age<12h` (units s, min, h, d, w).
+`project:`, `id:`, `phase:`, `error:`, `age>7d`, `age<12h` (units s, min, h, d, w).
 """
 
 from __future__ import annotations
@@ -72,6 +72,7 @@ SORT_KEYS: dict[str, Callable[[JobRow], Any]] = {
     "started": lambda row: -(row.started_at or 0),
     "took": lambda row: row.took or -1,
     "tokens": lambda row: row.tokens or -1,
+    "phase": lambda row: row.phase,
     "cost": lambda row: row.cost_order,
     "reason": lambda row: row.state.reason.lower(),
 }
@@ -163,6 +164,7 @@ _FIELDS: dict[str, Callable[[JobRow], str]] = {
     "agent": lambda row: row.agent,
     "project": lambda row: row.cwd,
     "id": lambda row: row.thread_id,
+    "phase": lambda row: str(row.phase),
     "error": lambda row: f"{row.error_group}\n{row.state.reason}" if row.state.kind is StateKind.BAD else "",
 }
 

@@ -8,14 +8,23 @@ from decimal import Decimal
 
 from ltmem_gui.domain.events import Event, JobFinished, JobStarted
 from ltmem_gui.domain.hazards import one_line
-from ltmem_gui.domain.jobs import STAGE1_KIND, Attempt, JobRecord, JobStatus
+from ltmem_gui.domain.jobs import GLOBAL_KIND, STAGE1_KIND, Attempt, JobRecord, JobStatus
 from ltmem_gui.domain.prices import Money, spent
 from ltmem_gui.domain.rollouts import Eligibility, Reason
 from ltmem_gui.pipeline.ports import ScannedRollout
 from ltmem_gui.ui.models.formats import project
-from ltmem_gui.ui.models.job_state import UP_TO_DATE_RULE, JobState, running, state_of, state_of_outcome
+from ltmem_gui.ui.models.job_state import (
+    UP_TO_DATE_RULE,
+    JobState,
+    running,
+    state_of,
+    state_of_consolidation,
+    state_of_outcome,
+)
 
 NO_TITLE = "(no typed message)"
+PHASE_ONE, PHASE_TWO = 1, 2
+CONSOLIDATION = "Consolidation of the memory folder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +49,11 @@ class JobRow:
     error_group: str = ""
     scanned: ScannedRollout | None = None
     job: JobRecord | None = None
+
+    @property
+    def phase(self) -> int:
+        """Return 1 for the extraction of a rollout, 2 for the one consolidation."""
+        return PHASE_TWO if self.job is not None and self.job.kind == GLOBAL_KIND else PHASE_ONE
 
     @property
     def cost(self) -> str:
@@ -76,9 +90,11 @@ def _was_asked(attempt: Attempt) -> bool:
 
 
 def build_rows(scanned: Iterable[ScannedRollout], jobs: Iterable[JobRecord], now: int) -> list[JobRow]:
-    """Join scan and jobs by thread id; jobs whose rollout was not seen come last."""
-    by_id = {job.job_key: job for job in jobs if job.kind == STAGE1_KIND}
-    rows = [_scanned_row(rollout, by_id.pop(rollout.id, None), now) for rollout in scanned]
+    """Join scan and jobs by thread id; the consolidation comes first, jobs whose rollout was not seen last."""
+    listed = list(jobs)
+    by_id = {job.job_key: job for job in listed if job.kind == STAGE1_KIND}
+    rows = [_phase_two_row(job, now) for job in listed if job.kind == GLOBAL_KIND]
+    rows += [_scanned_row(rollout, by_id.pop(rollout.id, None), now) for rollout in scanned]
     rows.extend(_job_row(job, now) for job in by_id.values())
     return _with_unique_keys(rows)
 
@@ -159,6 +175,20 @@ def _job_row(job: JobRecord, now: int) -> JobRow:
         title=one_line(job.title, 200) or NO_TITLE,
         state=state_of(None, job, now),
         updated_at=job.input_watermark or None,
+    )
+    return _with_job(row, job)
+
+
+def _phase_two_row(job: JobRecord, now: int) -> JobRow:
+    row = JobRow(
+        key=job.job_key,
+        thread_id=job.job_key,
+        agent="",
+        project="",
+        cwd="",
+        title=CONSOLIDATION,
+        state=state_of_consolidation(job, now),
+        updated_at=job.finished_at,
     )
     return _with_job(row, job)
 

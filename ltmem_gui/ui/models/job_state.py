@@ -106,6 +106,13 @@ def state_of(eligibility: Eligibility | None, job: JobRecord | None, now: int) -
     return JobState(StateKind.STOPPED, _SKIP_NAMES.get(other[0].rule, "skipped"), other[0].text)
 
 
+def state_of_consolidation(job: JobRecord, now: int) -> JobState:
+    """Work out the state of the one job of the second phase; nothing of it happens without a person."""
+    if job.status is JobStatus.PENDING and not (job.retry_at is not None and job.retry_at > now):
+        return JobState(StateKind.NEEDS, "to consolidate")
+    return _of_job(job, now, eligible=False) or JobState(StateKind.GOOD, "done")
+
+
 def state_of_outcome(outcome: str, reason: str) -> JobState:
     """Return the state that an attempt of this run ended in."""
     state = _outcome(outcome)

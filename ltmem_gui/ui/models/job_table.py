@@ -58,9 +58,12 @@ COLUMNS: tuple[Column, ...] = (
     Column("started", "Started", 8),
     Column("took", "Took", 6, right=True),
     Column("tokens", "Tokens", 7, right=True),
-    Column("cost", "Cost", 9, right=True),
+    Column("cost", "Cost", 8, right=True),
     Column("reason", "Reason", 24),
+    Column("phase", "Phase", 5),
 )
+
+_QUIET = frozenset({"updated", "agent", "phase", "attempt", "lease", "started"})
 
 
 class JobTableModel(QAbstractTableModel):
@@ -259,7 +262,14 @@ class JobTableModel(QAbstractTableModel):
     def _foreground(self, row: JobRow, column: Column) -> Any:
         if column.id == "state":
             return self._color(f"state.{row.state.kind.value}")
-        if row.state.kind is StateKind.STOPPED or column.id in ("updated", "agent", "attempt", "lease", "started"):
+        if row.state.kind is StateKind.STOPPED or column.id in (
+            "updated",
+            "agent",
+            "phase",
+            "attempt",
+            "lease",
+            "started",
+        ):
             return self._color("muted")
         return None
 
@@ -333,4 +343,5 @@ _TEXTS: dict[str, Callable[[JobRow, float], str]] = {
     "tokens": lambda row, _: formats.tokens(row.tokens),
     "cost": lambda row, _: row.cost or formats.DASH,
     "reason": lambda row, _: row.reason,
+    "phase": lambda row, _: str(row.phase),
 }

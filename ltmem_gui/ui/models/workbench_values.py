@@ -12,6 +12,7 @@ from ltmem_gui.domain.jobs import JobRecord
 from ltmem_gui.domain.rollouts import SourceSpec
 from ltmem_gui.pipeline.ports import WorkspaceSnapshot
 from ltmem_gui.pipeline.requests import ScanReport
+from ltmem_gui.pipeline.standing import Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ class Seen:
     snapshot: WorkspaceSnapshot | None = None
     inbox: tuple[InboxLine, ...] | None = None
     excluded: Mapping[str, str] = field(default_factory=dict[str, str])
+    standing: Standing | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,11 +29,13 @@ from ltmem_gui.pipeline.ports import ScannedRollout
 from ltmem_gui.ui.actions import ActionRegistry
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.bridge.words import cleaned
+from ltmem_gui.ui.models import formats
 from ltmem_gui.ui.models.job_facts import InputFacts, input_of, inputs_of
 from ltmem_gui.ui.models.job_log import JobLog
-from ltmem_gui.ui.models.job_rows import JobRow, PreparedRows, apply_event, build_rows, prepare_rows
+from ltmem_gui.ui.models.job_rows import PHASE_TWO, JobRow, PreparedRows, apply_event, build_rows, prepare_rows
 from ltmem_gui.ui.models.job_state import SIGNS, TITLES, StateKind, running
 from ltmem_gui.ui.models.job_table import COLUMNS, JobTableModel
+from ltmem_gui.ui.models.phase_two import pieces
 from ltmem_gui.ui.models.workbench import Seen
 from ltmem_gui.ui.panels.queue_detail import QueueDetail, fill_menu
 from ltmem_gui.ui.panels.queue_views import QueueViews
@@ -107,6 +109,7 @@ class QueuePanel(QWidget):
         self._seen = Seen()
         self._inputs: dict[str, InputFacts] = {}
         self.live: set[str] = set()
+        self.plan: Plan | None = None
         self.log = JobLog(lambda text: cleaned(text).text)
         self.announcer = Announcer(self)
         self._ticker = QTimer(self)
@@ -124,6 +127,8 @@ class QueuePanel(QWidget):
     def show_seen(self, seen: Seen) -> None:
         """Show what was scanned and stored."""
         before, self._seen = self._seen, seen
+        if self.detail.row is not None and self.detail.row.phase == PHASE_TWO:
+            self._show_detail(self.detail.row)
         if seen.report is before.report and seen.jobs == before.jobs:
             return
         scanned = seen.report.rollouts if seen.report else ()
@@ -186,7 +191,8 @@ class QueuePanel(QWidget):
             self.detail.show_row(None, now)
             return
         lines = self.log.lines(row.thread_id, row.job.attempts if row.job else ())
-        self.detail.show_row(row, now, self._inputs.get(row.thread_id), lines)
+        more = [(p.name, p.whole) for p in pieces(self._seen, self.plan, now)] if row.phase == PHASE_TWO else []
+        self.detail.show_row(row, now, self._inputs.get(row.thread_id), lines, more)
 
     def teach(self, title: str, sentence: str, action: str = "", action_title: str = "") -> None:
         """Say what the empty table means and what to do about it."""
@@ -227,7 +233,7 @@ class QueuePanel(QWidget):
         self.filter = QLineEdit()
         self.filter.setObjectName("queue.filter")
         self.filter.setAccessibleName("Filter the queue")
-        self.filter.setPlaceholderText("Filter: words, state: agent: project: id: error: age>7d")
+        self.filter.setPlaceholderText("Filter: words, state: agent: project: id: phase: error: age>7d")
         self.filter.setClearButtonEnabled(True)
         self.filter.textChanged.connect(self._on_filter_changed)
         self.filter.returnPressed.connect(self._on_filter_entered)
@@ -334,7 +340,8 @@ class QueuePanel(QWidget):
         has_rows = bool(self.model.rows)
         self._stack.setCurrentIndex(1 if has_rows else 0)
         shown, total = self.model.rowCount(), len(self.model.rows)
-        self._shown.setText(f"{shown} of {total}" if shown != total else f"{total} rollouts" if total else "")
+        one = "row" if self.model.rows and self.model.rows[0].phase == PHASE_TWO else "rollout"
+        self._shown.setText(f"{shown} of {total}" if shown != total else formats.plural(total, one) if total else "")
         if self.current_row() is None:
             self._show_detail(None)
 

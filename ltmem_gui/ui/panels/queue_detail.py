@@ -27,7 +27,7 @@ from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.ui.actions import ActionRegistry
 from ltmem_gui.ui.models.job_facts import InputFacts, attempt_cells, facts_of, reason_of, remedy_of
 from ltmem_gui.ui.models.job_log import LogLine
-from ltmem_gui.ui.models.job_rows import JobRow
+from ltmem_gui.ui.models.job_rows import PHASE_TWO, JobRow
 from ltmem_gui.ui.models.job_state import TITLES, StateKind
 from ltmem_gui.ui.panels.queue_log import QueueLog
 from ltmem_gui.ui.theme import Theme, bold_font
@@ -102,7 +102,7 @@ class QueueDetail(QStackedWidget):
         self._reason.setText(reason_of(row))
         self._remedy.setText(remedy_of(row))
         self._remedy.setVisible(bool(self._remedy.text()))
-        self._show_facts([*facts_of(row, now, given), *self._more])
+        self._show_facts([*facts_of(row, now, given)], self._more)
         self._show_rules(row)
         self._show_attempts(row)
         self.log.show_lines(self._lines)
@@ -208,14 +208,18 @@ class QueueDetail(QStackedWidget):
         column.addWidget(pages, 1)
         return column
 
-    def _show_facts(self, facts: Sequence[tuple[str, str]]) -> None:
+    def _show_facts(self, facts: Sequence[tuple[str, str]], sentences: Sequence[tuple[str, str]]) -> None:
+        """Show facts on one line each, cut in the middle, and sentences whole."""
         while (item := self._facts.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
                 widget.hide()
                 widget.deleteLater()
-        for line, (name, value) in enumerate(facts):
+        for line, (name, value) in enumerate((*facts, *sentences)):
             self._facts.addWidget(plain_label(name, role="muted"), line, 0, Qt.AlignmentFlag.AlignTop)
+            if line >= len(facts):
+                self._facts.addWidget(plain_label(value, wrap=True, selectable=True), line, 1)
+                continue
             label = ElidedLabel(value, Qt.TextElideMode.ElideMiddle)
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
             self._facts.addWidget(label, line, 1)
@@ -226,7 +230,8 @@ class QueueDetail(QStackedWidget):
         failed = sum(1 for reason in reasons if not reason.passed)
         self._tabs.setTabText(0, f"Rules {len(reasons) - failed} of {len(reasons)} passed" if reasons else "Rules")
         if not reasons:
-            self._rules.addTopLevelItem(QTreeWidgetItem(["–", "not in the last scan, so no rule was asked"]))
+            why = "rules are about rollouts" if row.phase == PHASE_TWO else "not in the last scan, so no rule was asked"
+            self._rules.addTopLevelItem(QTreeWidgetItem(["–", why]))
         for reason in sorted(reasons, key=lambda r: r.passed):
             sign = "✓" if reason.passed else "✕"
             item = QTreeWidgetItem([f"{sign} {reason.rule.replace('_', ' ')}", one_line(reason.text, 300)])

@@ -17,6 +17,22 @@ from ltmem_gui.ui.widgets.chips import ChipRow
 
 # Without its state a row could not be told from another by anything but colour.
 FIXED_COLUMNS = frozenset({"state"})
+# Columns as they stand at first; places in the model are another matter.
+ORDER = (
+    "state",
+    "phase",
+    "agent",
+    "project",
+    "title",
+    "updated",
+    "attempt",
+    "lease",
+    "started",
+    "took",
+    "tokens",
+    "cost",
+    "reason",
+)
 _PLACES = {column.id: index for index, column in enumerate(COLUMNS)}
 
 
@@ -112,7 +128,13 @@ class QueueViews(QObject):
     def reset_columns(self) -> None:
         """Show every column in its usual place and width."""
         wide = self._table.fontMetrics().averageCharWidth()
-        self._set_columns([ColumnLook(id=c.id, width=max(8, wide * c.width + 18)) for c in COLUMNS])
+        usual = {column.id: column for column in COLUMNS}
+        looks = [
+            ColumnLook(id=id_, width=max(8, wide * usual[id_].width + (18 if usual[id_].right else 14)))
+            for id_ in ORDER[:-1]
+        ]
+        # The last one takes what is left.
+        self._set_columns([*looks, ColumnLook(id=ORDER[-1], width=max(8, wide * 8))])
 
     def set_hidden(self, column: str, hidden: bool) -> None:
         """Hide or show a column; the state is always shown."""

@@ -9,16 +9,15 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QProgressBar, 
 
 from ltmem_gui.domain.effects import ClaimJobs
 from ltmem_gui.domain.hazards import one_line
-from ltmem_gui.domain.jobs import GLOBAL_KIND, JobStatus
 from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.ui.actions import ActionRegistry
 from ltmem_gui.ui.models import formats
 from ltmem_gui.ui.models.effects_text import provider_text
-from ltmem_gui.ui.models.job_state import clock
+from ltmem_gui.ui.models.phase_two import pieces
 from ltmem_gui.ui.models.run_state import RunPhase, RunState
 from ltmem_gui.ui.models.workbench import Folders, Seen
 from ltmem_gui.ui.theme import Theme, bold_font
-from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label
+from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label, set_role
 
 MENU = (
     "run.start",
@@ -31,9 +30,11 @@ MENU = (
     "why.open",
 )
 
+PIECES = ("Lock", "Rest", "Watermark", "Baseline", "Receipt")
+
 
 class StatusStrip(QFrame):
-    """Show the named folders, the lock, the watermark and the baseline."""
+    """Show the named folders and how the second phase stands: lock, rest, watermark, baseline, last receipt."""
 
     def __init__(self, theme: Theme, actions: ActionRegistry, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -50,12 +51,12 @@ class StatusStrip(QFrame):
         self._lock_icon = QLabel()
         theme.changed.connect(self._on_theme_changed)
         self._on_theme_changed()
-        self._lock = plain_label(role="muted")
-        self._lock.setObjectName("status.lock")
-        self._watermark = plain_label(role="muted")
-        self._watermark.setObjectName("status.watermark")
-        self._baseline = plain_label(role="muted")
-        self._baseline.setObjectName("status.baseline")
+        self._pieces = {name: plain_label(role="muted") for name in PIECES}
+        for piece, label in self._pieces.items():
+            label.setObjectName(f"status.{piece.lower()}")
+        self._seen = Seen()
+        self._plan: Plan | None = None
+        self._waiting = False
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 4, 12, 4)
         row.setSpacing(12)
@@ -66,7 +67,7 @@ class StatusStrip(QFrame):
         row.addWidget(folders)
         row.addStretch(1)
         row.addWidget(self._lock_icon)
-        for label in (self._lock, self._watermark, self._baseline):
+        for label in self._pieces.values():
             row.addWidget(label)
         self.show_folders(Folders())
         self.show_seen(Seen())
@@ -81,13 +82,26 @@ class StatusStrip(QFrame):
 
     def show_seen(self, seen: Seen) -> None:
         """Show what was read; what was not read is a dash."""
-        self._lock.setText(_lock(seen))
-        mark = "–" if seen.watermark is None else formats.absolute(seen.watermark)[:16] if seen.watermark else "none"
-        self._watermark.setText(f"watermark {mark}")
-        baseline = "–"
-        if seen.snapshot is not None:
-            baseline = seen.snapshot.baseline[:7] if seen.snapshot.baseline else "none"
-        self._baseline.setText(f"baseline {baseline}")
+        self._seen = seen
+        self._show_pieces()
+
+    def show_run(self, state: RunState, plan: Plan | None) -> None:
+        """Show whether a run waits for the lock, and what a plan would do to the watermark."""
+        waiting = state.phase is RunPhase.WAITING_FOR_LOCK
+        if (waiting, plan) != (self._waiting, self._plan):
+            self._waiting, self._plan = waiting, plan
+            self._show_pieces()
+
+    def _show_pieces(self) -> None:
+        shown = {p.name: p for p in pieces(self._seen, self._plan, int(time.time()), waiting=self._waiting)}
+        for name, label in self._pieces.items():
+            piece = shown.get(name)
+            label.setVisible(piece is not None)
+            if piece is not None:
+                label.setText(piece.short)
+                label.setToolTip(piece.whole.replace("<", "‹"))
+                label.setAccessibleName(f"{piece.name}: {piece.whole}")
+                set_role(label, "role", "needs" if piece.needs else "muted")
 
     def _on_theme_changed(self) -> None:
         self._lock_icon.setPixmap(self._theme.icon("lock", "muted").pixmap(QSize(16, 16)))
@@ -203,16 +217,6 @@ def estimate(plan: Plan) -> str:
     tokens = sum(job.tokens_sent or job.tokens for job in jobs)
     size = f"{formats.plural(len(jobs), 'rollout')} · ~{formats.tokens(tokens)} tokens"
     return f"{size} · {provider_text(plan)}"
-
-
-def _lock(seen: Seen) -> str:
-    if seen.watermark is None:
-        return "lock –"
-    held = next((job for job in seen.jobs if job.kind == GLOBAL_KIND and job.status is JobStatus.RUNNING), None)
-    if held is None:
-        return "lock free"
-    until = f" until {clock(held.lease_until)}" if held.lease_until else ""
-    return f"lock held by {one_line(held.owner, 40)}{until}"
 
 
 def _model_button(actions: ActionRegistry) -> QToolButton:
