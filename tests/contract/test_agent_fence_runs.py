@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +14,8 @@ from typing import Any
 import pytest
 
 from ltmem_gui.domain.agent import AgentFailed, ToolOutcome
-from ltmem_gui.domain.errors import LockBusy, ProviderError
+from ltmem_gui.domain.cancel import CancelToken
+from ltmem_gui.domain.errors import Cancelled, LockBusy, ProviderError
 from tests.contract.test_agent_faults import fenced, job_of, unchanged
 from tests.helpers.agents import (
     agent_server,
@@ -182,6 +185,45 @@ def test_a_run_of_floods_is_refused_and_goes_on(bench: Bench) -> None:
     assert "10000000000 bytes" in done.transcript.actions[1].detail
     assert done.transcript.refusals["size"] == 2
     assert done.transcript.refusals["count"] > 20
+    assert nothing_left(bench)
+
+
+class Threads:
+    """Run on real threads; the call of this name takes a while."""
+
+    def __init__(self, slow: str, cancel: CancelToken) -> None:
+        self._slow = slow
+        self._cancel = cancel
+
+    async def thread(self, function: Any, *args: Any) -> Any:
+        def work() -> Any:
+            if getattr(function, "__name__", "") == self._slow:
+                self._cancel.cancel()
+                time.sleep(0.2)
+            return function(*args)
+
+        return await asyncio.to_thread(work)
+
+    async def store(self, function: Any, *args: Any) -> Any:
+        return function(*args)
+
+    cpu = store
+
+
+@pytest.mark.parametrize("slow", ["__enter__", "work"])
+def test_cancelling_while_a_thread_works_on_the_copy_leaves_none(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, slow: str
+) -> None:
+    with agent_server([do("write", path="skills/s/a.md", content="x")]) as server:
+        plan = plan_with(bench, server)
+        cancel = CancelToken()
+        monkeypatch.setattr(bench, "inline", Threads(slow, cancel))
+        began = time.monotonic()
+        with unchanged(bench), pytest.raises(Cancelled):
+            run_with(bench, plan, cancel)
+        assert time.monotonic() - began < 5
+        assert len(server.posts) == (slow == "work")
+    assert job_of(bench).last_outcome == "released"
     assert nothing_left(bench)
 
 
