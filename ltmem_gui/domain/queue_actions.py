@@ -170,15 +170,16 @@ def sort_rows(action: QueueAction, rows: Iterable[RowFacts], now: int) -> Sorted
 def refusals(rows: Iterable[RowFacts], now: int) -> dict[QueueAction, str]:
     """Return why each action is for none of these rows, empty where it is for one at least.
 
-    The reason is that of the first row. Rows that are alike are asked about once, so that thousands may be selected.
+    The reason is that of the first rollout; the consolidation's counts where it is selected alone. Rows that are alike are asked about once, so that thousands may be selected.
     """
     kinds: dict[tuple[RowState, bool, bool], RowFacts] = {}
     for row in rows:
         phase2 = row.job is not None and row.job.kind == GLOBAL_KIND
         kinds.setdefault((row_state(row.job, now, newer=row.newer), row.excluded is not None, phase2), row)
+    asked = [row for _, row in sorted(kinds.items(), key=lambda kind: kind[0][2])]
     answers: dict[QueueAction, str] = {}
     for action in QueueAction:
-        reasons = [why_not(action, row, now) for row in kinds.values()]
+        reasons = [why_not(action, row, now) for row in asked]
         answers[action] = "no row is selected" if not reasons else reasons[0] if all(reasons) else ""
     return answers
 

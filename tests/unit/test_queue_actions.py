@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from ltmem_gui.domain.jobs import STAGE1_KIND, JobRecord, JobStatus
+from ltmem_gui.domain.jobs import GLOBAL_KIND, STAGE1_KIND, JobRecord, JobStatus
 from ltmem_gui.domain.memory_items import DEFAULT_ROLLOUT_TOKEN_LIMIT, token_limit
 from ltmem_gui.domain.queue_actions import (
     ALLOWED,
@@ -145,3 +145,10 @@ def test_an_unknown_window_counts_as_what_its_limit_follows_from() -> None:
     double = token_limit(budget_of(QueueAction.LARGER, Settings()).context_window)
     assert half == pytest.approx(DEFAULT_ROLLOUT_TOKEN_LIMIT / 2, abs=2)
     assert double == pytest.approx(DEFAULT_ROLLOUT_TOKEN_LIMIT * 2, abs=3)
+
+
+def test_the_reason_is_a_rollouts_where_one_is_selected() -> None:
+    phase2 = RowFacts("global", JobRecord(GLOBAL_KIND, "global", JobStatus.DONE))
+    rollout = RowFacts("a")
+    assert refusals([phase2, rollout], 0)[QueueAction.LIFT] == "it is not left out"
+    assert "it is the consolidation" in refusals([phase2], 0)[QueueAction.LIFT]
