@@ -125,6 +125,14 @@ def token_limit(context_window: int | None) -> int:
     return max(effective * CONTEXT_WINDOW_PERCENT // 100, 1)
 
 
+def requests_for_parts(tokens: int, part_tokens: int) -> int:
+    """Return how many requests reading in parts makes at most: so many for the parts, and one that merges them.
+
+    Parts are of whole items, so that any two neighbours together are larger than one part may be.
+    """
+    return 2 * -(-tokens // part_tokens) + 1
+
+
 def estimate_tokens(text: str) -> int:
     """Estimate tokens as UTF-8 bytes / 4, rounded up."""
     return -(-len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN)

@@ -7,22 +7,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from ltmem_gui.domain.errors import KnownError, ProviderError
-from ltmem_gui.domain.extraction import ExtractionInput, ExtractionReply, StageOneReply, decode_reply
+from ltmem_gui.domain.extraction import ExtractionInput, ExtractionReply, decode_reply
 from ltmem_gui.domain.limits import ProviderLimits
 from ltmem_gui.domain.memory_items import estimate_tokens
 from ltmem_gui.domain.plan import ProviderMark
 from ltmem_gui.domain.providers import ConnectionReport, ProviderSettings, Rung
 from ltmem_gui.domain.rollouts import RolloutItem
-from ltmem_gui.domain.tokens import TokenUsage, together
 from ltmem_gui.llm.answers import Answered
 from ltmem_gui.llm.asking import Question, ask
-from ltmem_gui.llm.budget import cut_to, smaller_budget, split
+from ltmem_gui.llm.budget import cut_to, smaller_budget
 from ltmem_gui.llm.connection import Connection, OnThread
+from ltmem_gui.llm.parts import Parts
 from ltmem_gui.llm.prompts import Prompts
 from ltmem_gui.llm.schema import STAGE_ONE_NAME, stage_one_schema
 from ltmem_gui.llm.server_memory import ServerMemory
@@ -81,28 +80,10 @@ class OpenAIExtractor:
     async def extract_split(self, request: ExtractionInput, part_tokens: int) -> ExtractionReply:
         """Extract a rollout in parts of at most `part_tokens` and merge the results through one more call.
 
-        Raises `ProviderError` with the tokens of all answers. A part that breaks the schema ends the work: its text is
-        the reply, which is then refused for it, and nothing is merged over a gap.
+        Raises `ProviderError` with the tokens of all answers.
         """
-        usages: list[TokenUsage] = []
-        results: list[StageOneReply] = []
-        try:
-            for part in split(request, part_tokens):
-                reply = await self.extract(part)
-                usages.append(reply.usage)
-                result = _decoded(reply.text)
-                if result is None:
-                    return _reply(Answered(reply.text, together(usages)))
-                results.append(result)
-            useful = [result.model_dump_json() for result in results if not result.is_no_op]
-            if len(useful) < 2:
-                text = useful[0] if useful else StageOneReply.nothing().model_dump_json()
-                return _reply(Answered(text, together(usages)))
-            merged = await self._ask(request, self._prompts.stage_one_merge(useful))
-        except ProviderError as error:
-            spent = together([*usages, *([error.usage] if error.usage else [])])
-            raise replace(error, usage=spent) from error
-        return _reply(replace(merged, usage=together([*usages, merged.usage])))
+        parts = Parts(self._ask, self._prompts.stage_one_merge, prompt_tokens=self._prompt_tokens(request))
+        return _reply(await parts.read(request, part_tokens))
 
     async def models(self) -> tuple[str, ...]:
         """Return what the server offers. Raises `ProviderError`."""
@@ -177,13 +158,6 @@ def probe_input(said: str) -> ExtractionInput:
         tokens_before=estimate_tokens(transcript),
         tokens=estimate_tokens(transcript),
     )
-
-
-def _decoded(text: str) -> StageOneReply | None:
-    try:
-        return decode_reply(text)
-    except KnownError:
-        return None
 
 
 def _reply(answered: Answered) -> ExtractionReply:

@@ -17,6 +17,7 @@ from ltmem_gui.domain.effects import PlannedJob, SendToModel
 from ltmem_gui.domain.errors import ProviderError
 from ltmem_gui.domain.events import RunSpent
 from ltmem_gui.domain.limits import ProviderLimits
+from ltmem_gui.domain.memory_items import requests_for_parts
 from ltmem_gui.domain.plan import ProviderMark
 from ltmem_gui.domain.prices import (
     MILLION,
@@ -53,11 +54,8 @@ _UNBILLED: Final = frozenset({*STOPPING, "too_large", "request"})
 
 
 def requests_of(job: PlannedJob) -> int:
-    """Return how many requests a job makes: one, or at most so many for the parts and one that merges them.
-
-    Parts are of whole items, so that any two neighbours together are larger than one part may be.
-    """
-    return 1 if not job.split else 2 * -(-job.tokens_sent // job.split) + 1
+    """Return how many requests a job makes at most."""
+    return requests_for_parts(job.tokens_sent, job.split) if job.split else 1
 
 
 @dataclass(frozen=True, slots=True)

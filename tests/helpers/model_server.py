@@ -80,6 +80,8 @@ class ModelServer:
     echo: str = ""
     """What the `echo-…` scenarios say, beside the key that was sent."""
     context_tokens: int = 0
+    names_limit: bool = True
+    """Whether a refusal of too much text says how much would do."""
     accepts: frozenset[str] = frozenset({"json_schema", "json_object", "reasoning"})
     models: tuple[str, ...] = ("small", "large")
     headers: dict[str, str] = field(default_factory=dict)
@@ -87,6 +89,8 @@ class ModelServer:
     usage: tuple[int, int, int] | None = (120, 30, 0)
     """Tokens sent, received, and sent but cached; None for a server that does not count."""
     requests: list[Recorded] = field(default_factory=list)
+    too_long: list[Recorded] = field(default_factory=list)
+    """The requests that were refused as too much text; they are in `requests` too."""
     in_flight: int = 0
     most_in_flight: int = 0
     planned: deque[str] = field(default_factory=deque)
@@ -246,11 +250,13 @@ class _Handler(BaseHTTPRequestHandler):
                 raise _Refusal(400, problem, "invalid_json_schema", "response_format")
         tokens = len(json.dumps(body, ensure_ascii=False).encode()) // 4
         if state.context_tokens and tokens > state.context_tokens:
+            state.too_long.append(request)
             message = (
                 f"This model's maximum context length is {state.context_tokens} tokens. "
                 f"However, your messages resulted in {tokens} tokens."
             )
-            raise _Refusal(400, message, "context_length_exceeded", "messages")
+            said = message if state.names_limit else "The prompt is too long."
+            raise _Refusal(400, said, "context_length_exceeded", "messages")
 
     def _answered(self, scenario: str, request: Recorded) -> dict[str, Any]:
         answer = _TEXTS.get(scenario) or self.server_state.answer(request)
