@@ -9,6 +9,7 @@ from ltmem_gui.domain.canonical import digest
 from ltmem_gui.domain.findings import Finding, Severity
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.memory_document import Bullet, Group, Loose, read_document, split_reference
+from ltmem_gui.domain.naming import utc
 from ltmem_gui.domain.refusals import RefusedHunk
 
 MEMORY_FILE = "MEMORY.md"
@@ -41,7 +42,8 @@ def _returned(
             continue
         line = text.count("\n", 0, at) + 1
         why = f": {one_line(hunk.note, 120)}" if hunk.note else ""
-        yield _finding("refused-before", line, f"you turned these lines down before{why}", hunk.path)
+        day = utc(hunk.refused_at).date().isoformat()
+        yield _finding("refused-before", line, f"you turned these lines down on {day}{why}", hunk.path)
 
 
 def _dropped(old: str, new: str, after: Mapping[str, bytes]) -> Iterator[Finding]:

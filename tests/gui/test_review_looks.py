@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from ltmem_gui.domain.diffing.files import file_change
 from ltmem_gui.domain.opening import Place
-from tests.gui.review_room import ALT, CTRL, SHIFT, A, K, Room, X, child, load, make_room
+from tests.gui.review_room import ALT, CTRL, SHIFT, A, K, Room, U, X, child, load, make_room
 from tests.helpers.reviews import finding, many_hunks, plan_of, plan_of_files
 
 room = pytest.fixture(make_room)
@@ -248,3 +248,26 @@ def test_hostile_names_and_text_stay_text(room: Room) -> None:
     tip = model.data(model.index(0, 1), int(Qt.ItemDataRole.ToolTipRole))
     assert "<" not in tip
     assert "<" not in panel.view._tip(panel.model.document.count - 1)
+
+
+def test_a_block_that_moved_is_one_row_that_opens(room: Room) -> None:
+    block = "- a long enough line to be known again\n- and a second one of them\n"
+    rest = "".join(f"- fact {n}\n" for n in range(9))
+    load(room, {"n.md": block + rest}, {"n.md": rest + block})
+    view, document = room.panel.view, room.panel.model.document
+    assert view.cursor_row == document.headers[0]
+    room.press(K.Key_Down)
+    assert view.speaker.words == "2 lines moved to line 10, folded"
+    before = document.count
+    room.press(K.Key_Space)
+    assert room.panel.model.document.count == before + 1
+    assert "removed, old line 1: - a long enough line" in view.speaker.words
+    room.press(K.Key_A)
+    assert room.decisions == [A, U]
+    room.press(K.Key_Down)
+    room.press(K.Key_A)
+    assert room.decisions == [A, A]
+    room.press(K.Key_R)
+    table = room.panel.reading
+    texts = [table.model().index(row, 4).data() for row in range(table.model().rowCount())]
+    assert "2 lines moved from line 1" in texts

@@ -89,7 +89,7 @@ def test_lines_that_were_turned_down_are_told_when_they_return() -> None:
         files = {"memory_summary.md": after.encode()}, {"memory_summary.md": before.encode()}
         return [(f.rule, f.path, f.line, f.text) for f in review_findings(*files, refused)]
 
-    words = "you turned these lines down before: not true"
+    words = "you turned these lines down on 1970-01-01: not true"
     assert told("v1\n- b\n- c\n") == [("refused-before", "memory_summary.md", 2, words)]
     assert told("- b\n- c\n")[0][2] == 1
     assert told("v1\n- a\n") == told("v1\n-- b\n- c\n") == told("v1\n- b\n- c\n", "v1\n- b\n- c\n") == []

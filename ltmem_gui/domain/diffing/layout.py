@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from ltmem_gui.domain.consent import Decision
 from ltmem_gui.domain.diffing.matching import equal_runs
 from ltmem_gui.domain.diffing.rows import REVEAL, Document, RowKind, Run
+from ltmem_gui.domain.diffing.turned import in_other_order, moved_blocks
 from ltmem_gui.domain.diffing.units import WHOLE, Member, Unit
 from ltmem_gui.domain.diffing.whitespace import Whitespace, normaliser
 from ltmem_gui.domain.plan import FileChange, Hunk
@@ -16,6 +17,8 @@ from ltmem_gui.domain.review import Review
 
 CONTEXT = 3
 _MIN_FOLD = 2
+TURNED = 1_000_000
+"""Gaps above this number are changes whose lines only stand elsewhere, counted from the first."""
 _HEX_BYTES = 256
 _HEX_PER_ROW = 16
 
@@ -70,6 +73,9 @@ class _Builder:
         self._look = look
         self._alike = normaliser(look.whitespace)
         self._runs: list[Run] = []
+        self._moved = moved_blocks(change.hunks)
+        self._turned = 0
+        self._found = [f.line for f in review.plan.findings if f.path == change.path and f.line is not None]
 
     def build(self) -> Document:
         old_at = new_at = 0
@@ -129,10 +135,36 @@ class _Builder:
             new = mark.edited
         self._runs.append(Run(RowKind.HEADER, 1, old=old_from, new=new_from, unit=key))
         if not edited and self._alike is None:
+            # Most changes are told apart by their lengths alone; a large file has thousands of them.
+            suspect = hunk.id in self._moved or 1 < len(old) == len(new)
+            if suspect and self._fold_turned(hunk, old, new, old_from, new_from, key):
+                return
             self._lines(RowKind.REMOVED, old, 0, len(old), old_from, key)
             self._lines(RowKind.ADDED, new, 0, len(new), new_from, key)
             return
         self._matched(old, new, old_from, new_from, key)
+
+    def _fold_turned(
+        self, hunk: Hunk, old: Sequence[str], new: Sequence[str], old_from: int, new_from: int, key: str | None
+    ) -> bool:
+        """Add one row for lines that only stand elsewhere, unless it was opened; tell whether that is all of them."""
+        count = len(old) or len(new)
+        lines = "1 line" if count == 1 else f"{count:,} lines"
+        if hunk.id in self._moved and (old == hunk.old and new == hunk.new):
+            words = f"{lines} moved {'to' if old else 'from'} line {self._moved[hunk.id]:,}"
+        elif in_other_order(old, new):
+            words = f"{lines}, the same in another order"
+        else:
+            return False
+        if any(new_from < line <= new_from + len(new) for line in self._found):
+            return False  # what was found on a line is seen at once
+        self._turned += 1
+        gap = TURNED + self._turned
+        if self._look.whole or gap in self._look.opened:
+            return False
+        places = (old_from if old else -1, new_from if new else -1)
+        self._runs.append(Run(RowKind.FOLD, 1, (words,), 0, *places, key, hidden=count, gap=gap))
+        return True
 
     def _matched(self, old: Sequence[str], new: Sequence[str], old_from: int, new_from: int, key: str | None) -> None:
         """Add the lines of a unit compared anew: what an edit put back, or a view ignores, is context."""

@@ -35,7 +35,8 @@ class Row:
     """One row. `text` has no line end; `end` is that end, empty for a last line without one.
 
     `old` and `new` count lines from 1. `unit` is the key of what the row belongs to. `hidden` counts the lines of a
-    fold, `gap` names it. `alike` marks lines that differ in white space the view leaves out.
+    fold, `gap` names it; a fold that belongs to a change says in `text` what it hides. `alike` marks lines that differ
+    in white space the view leaves out.
     """
 
     kind: RowKind
@@ -158,6 +159,9 @@ class Document:
                 break
             added += run.size if run.kind is RowKind.ADDED else 0
             removed += run.size if run.kind is RowKind.REMOVED else 0
+            if run.kind is RowKind.FOLD:
+                added += run.hidden if run.new >= 0 else 0
+                removed += run.hidden if run.old >= 0 else 0
         return added, removed
 
     def header_of(self, unit: str) -> int | None:

@@ -75,7 +75,7 @@ class ReadingModel(QAbstractTableModel):
             added, removed = self._model.document.counts_at(at)
             return f"Change {number} of {total}: {added} added, {removed} removed"
         if row.kind is RowKind.FOLD:
-            return f"{row.hidden} unchanged lines"
+            return row.text or f"{row.hidden} unchanged lines"
         return visible(row.text[:LONG_LINE], keep="\t")
 
     def _remarks(self, at: int, row: Row) -> str:

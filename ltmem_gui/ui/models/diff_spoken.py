@@ -59,7 +59,7 @@ def _what(model: DiffModel, index: int, row: Row) -> str:
             note = f", note: {visible(model.note_of(row))}" if model.note_of(row) else ""
             return f"change {number} of {total}, {word}, {added} added, {removed} removed{below}{note}"
         case RowKind.FOLD:
-            return f"{row.hidden} unchanged lines, folded"
+            return f"{row.text or f'{row.hidden} unchanged lines'}, folded"
         case RowKind.ADDED:
             return f"added, line {row.new}: {text}"
         case RowKind.REMOVED:

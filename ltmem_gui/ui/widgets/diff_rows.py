@@ -212,7 +212,10 @@ class RowPainter:
         p.setFont(self._ui)
         p.setPen(c.muted)
         lines = "1 unchanged line" if row.hidden == 1 else f"{row.hidden:,} unchanged lines"
-        more = "20 more at each end" if row.hidden > 2 * REVEAL else "them"
+        if row.text:
+            lines = row.text
+            self._stripe(p, rect.left(), rect.top(), self.model.decision_of(row) or Decision.UNDECIDED, state)
+        more = "20 more at each end" if row.hidden > 2 * REVEAL and not row.text else "them"
         text = f"⋯  {lines}  ·  " + (f"Space shows {more}" if row.gap >= 0 else "not at hand")
         p.drawText(rect.adjusted(16, 0, -8, 0), int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), text)
 

@@ -111,7 +111,7 @@ class OverviewBar(QWidget):
         """Yield top, height and unit of every changed stretch, in pixels."""
         height, total, at = self.height(), max(1, self._model.document.count), 0
         for run in self._model.document.runs:
-            if run.kind in (RowKind.ADDED, RowKind.REMOVED, RowKind.NOTE):
+            if run.kind in (RowKind.ADDED, RowKind.REMOVED, RowKind.NOTE) or (run.kind is RowKind.FOLD and run.unit):
                 top = at * height // total
                 yield top, max(_MIN_TICK, (at + run.size) * height // total - top), run.unit
             at += run.size
