@@ -34,6 +34,8 @@ WHITE_SPACE = (
     "\u2028\u2029\u202f\u205f\u3000"
 )
 _NUMBER = re.compile(r"\+?0*([0-9]{1,10})\Z", re.ASCII)
+# What nearly every line looks like: printable ASCII, at most 9 digits. It is read the same way as any other line.
+_PLAIN = re.compile(r"([!-{}~](?:[ -{}~]*[!-{}~])?):([0-9]{1,9})-([0-9]{1,9}) ?\|note=\[([ -~]*)\]\Z", re.ASCII)
 _CLAIM = re.compile(r"c([1-9][0-9]{0,8})(?![0-9A-Za-z_])")
 _TAG = re.compile(r"<(?=/?(?:oai-mem-citation|citation_entries|rollout_ids|thread_ids)>)")
 
@@ -101,7 +103,7 @@ def parse(text: str) -> ParsedCitations:
     for start, end in _scopes(text):
         for block in _blocks(text, start, end, ENTRIES_OPEN, ENTRIES_CLOSE):
             for line, content in _lines(text, block, counter):
-                found = parse_entry(content, line)
+                found = _read(content, line)
                 if isinstance(found, CitationEntry):
                     entries.append(found)
                 else:
@@ -114,7 +116,13 @@ def parse(text: str) -> ParsedCitations:
 
 def parse_entry(line_text: str, line: int = 0) -> CitationEntry | str:
     """Read one citation line; return the reason in words where it is none."""
-    text = _trimmed(line_text)
+    return _read(_trimmed(line_text), line)
+
+
+def _read(text: str, line: int) -> CitationEntry | str:
+    plain = _PLAIN.match(text)
+    if plain is not None:
+        return CitationEntry(plain[1], int(plain[2]), int(plain[3]), plain[4].strip(" "), line)
     if NOTE_MARK not in text:
         return "no |note=[ after the location"
     if not text.endswith("]"):

@@ -19,7 +19,7 @@ from ltmem_gui.ui.models.citation_rows import (
     evidence_lines,
     inside_path,
 )
-from ltmem_gui.ui.models.text_lines import lines_of, rollout_lines
+from ltmem_gui.ui.models.text_lines import lines_around, lines_of, rollout_lines
 from ltmem_gui.ui.models.workbench import Seen
 from ltmem_gui.ui.panels.citations import CitationsPanel
 from ltmem_gui.ui.theme import Theme
@@ -80,6 +80,18 @@ def test_lines_end_at_newlines_only() -> None:
     lines = lines_of("a\r\u2028b\x0cc\nlast", range(2, 3))
     assert [(line.label, line.marked) for line in lines] == [("1", False), ("2", True)]
     assert lines_of("") == ()
+
+
+def test_of_a_long_text_the_lines_around_the_marks_are_shown() -> None:
+    text = "".join(f"line {number}\n" for number in range(1, 101))
+    shown = lines_around(text, {50}, most=20)
+    assert [line.label for line in shown] == ["…", *map(str, range(46, 66)), "…"]
+    assert [line.label for line in shown if line.marked] == ["50"]
+    assert (shown[0].text, shown[-1].text) == ("(45 lines before are not shown)", "(35 more lines are not shown)")
+    assert lines_around(text, {2}, most=20)[0].label == "1"
+    assert lines_around(text, {100}, most=20)[-1].label == "100"
+    assert len(lines_around(text, ())) == 100
+    assert lines_around("", {1}) == ()
 
 
 @pytest.fixture

@@ -218,3 +218,17 @@ def test_shared_cases(shared: Path) -> None:
         assert [item.line for item in parsed.rejected] == expected["rejected_lines"]
         assert list(parsed.rollout_ids) == expected["rollout_ids"]
         assert citations.strip_blocks(text) == expected["visible_text"]
+
+
+@given(
+    st.text(st.sampled_from("a1 :-|]note=[é@./\t"), max_size=12),
+    st.text(st.sampled_from("0123456789+_٣ -"), max_size=12),
+    st.text(st.sampled_from("0123456789 -"), max_size=12),
+    st.text(st.sampled_from("a] |note=[é"), max_size=12),
+)
+def test_plain_lines_are_read_as_any_other_line(path: str, first: str, last: str, note: str) -> None:
+    line = f"{path}:{first}-{last} |note=[{note}]"
+    # A no-break space before the mark is trimmed like any blank, and keeps the line from being read as a plain one.
+    found = parse_entry(line)
+    slow = parse_entry(line.replace(" |note=[", "\u00a0|note=[", 1))
+    assert found == slow

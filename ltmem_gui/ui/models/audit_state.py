@@ -160,7 +160,7 @@ class AuditSession(QObject):
     # asking
 
     def begin(self, wish: SittingWish, refs: Sequence[RolloutRef] | None, projects: tuple[Path, ...] = ()) -> None:
-        """Read, draw, confirm, and begin; `refs` are sessions that were scanned, `projects` folders that were opened."""
+        """Read, draw, confirm, begin; `refs` are sessions that were scanned, `projects` folders that were opened."""
         if not self._supervisor.is_running(TASK) and not self.is_open:
             self._supervisor.spawn(TASK, self._begin(wish, refs, projects))
 

@@ -17,7 +17,7 @@ from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.project_files import project_place
 from ltmem_gui.pipeline.ports import WorkspaceFile, WorkspaceSnapshot
 from ltmem_gui.ui.models.formats import middle
-from ltmem_gui.ui.models.text_lines import TextLine, decoded, lines_of
+from ltmem_gui.ui.models.text_lines import TextLine, decoded, lines_around
 
 MEMORY_FILES = (".md",)
 
@@ -129,13 +129,13 @@ class CitationRow:
 def citation_rows(snapshot: WorkspaceSnapshot, scanned_ids: Iterable[str] = ()) -> list[CitationRow]:
     """List every citation, bad line and session id of the folder's memory files, by file and line."""
     known = {id_.lower() for id_ in scanned_ids}
-    lengths: dict[str, int] = {}
+    places = _Places(snapshot.files, known)
     rows: list[CitationRow] = []
     for path in sorted(snapshot.files, key=_reading_order):
         if not path.endswith(MEMORY_FILES):
             continue
         parsed = parse(decoded(snapshot.files[path].data))
-        rows.extend(_entry_row(path, entry, snapshot.files, lengths, known) for entry in parsed.entries)
+        rows.extend(places.row(path, entry) for entry in parsed.entries)
         rows.extend(_rejected_row(path, line) for line in parsed.rejected)
         rows.extend(
             CitationRow(path, 0, Place.SESSION if id_.lower() in known else Place.NOT_SCANNED, id_, thread_id=id_)
@@ -182,9 +182,14 @@ def claim_lines(row: CitationRow, snapshot: WorkspaceSnapshot) -> tuple[TextLine
     file = snapshot.files.get(row.file)
     if file is None:
         return ()
-    lines = lines_of(decoded(file.data))
-    marks = {row.line} | _claims(row, lines)
-    return tuple(TextLine(line.label, line.text, number in marks) for number, line in enumerate(lines, 1))
+    text = decoded(file.data)
+    return lines_around(text, {row.line} | _claims(row, text.split("\n")))
+
+
+def evidence_text(row: CitationRow, snapshot: WorkspaceSnapshot) -> str:
+    """Return the whole text of the cited file, empty for what is no file of the folder."""
+    file = snapshot.files.get(inside_path(row.entry.path) or "") if row.entry is not None else None
+    return decoded(file.data) if file is not None else ""
 
 
 def evidence_lines(
@@ -202,7 +207,7 @@ def evidence_lines(
     first, last = row.entry.start, row.entry.end
     if location is not None:
         first, last = (location.start, location.end) if location.status.resolves else (1, 0)
-    return lines_of(decoded(file.data), range(first, last + 1))
+    return lines_around(decoded(file.data), range(first, last + 1))
 
 
 def who_cites(rows: Iterable[CitationRow], cited: CitationRow) -> list[CitationRow]:
@@ -229,10 +234,9 @@ def inside_path(path: str) -> str | None:
     return None if normal == ".." or normal.startswith("../") else normal
 
 
-def matches(row: CitationRow, words: str, more: str = "") -> bool:
-    """Tell whether a row, with what else is said of it, holds all words."""
-    text = f"{row.standing} {row.target} {row.note} {row.place.value} {more}".lower()
-    return all(word in text for word in words.lower().split())
+def searched_text(row: CitationRow) -> str:
+    """Return what the words of the filter are looked for in, in lower case."""
+    return f"{row.standing} {row.target} {row.note} {row.label} {row.place.value}".lower()
 
 
 def _reading_order(path: str) -> tuple[int, str]:
@@ -240,40 +244,45 @@ def _reading_order(path: str) -> tuple[int, str]:
     return first.get(path, 3), path
 
 
-def _entry_row(
-    file: str,
-    entry: CitationEntry,
-    files: Mapping[str, WorkspaceFile],
-    lengths: dict[str, int],
-    known: set[str],
-) -> CitationRow:
-    thread = entry.thread_id
-    place, reason = _place(entry, files, lengths, known)
-    return CitationRow(file, entry.line, place, entry.location, entry.note, entry, thread or "", reason)
+class _Places:
+    """Say where entries point, each cited path looked at once."""
 
+    def __init__(self, files: Mapping[str, WorkspaceFile], known: set[str]) -> None:
+        self._files = files
+        self._known = known
+        self._lengths: dict[str, int | tuple[Place, str]] = {}
 
-def _place(
-    entry: CitationEntry, files: Mapping[str, WorkspaceFile], lengths: dict[str, int], known: set[str]
-) -> tuple[Place, str]:
-    if entry.status != "ok":
-        return Place.INVALID, f"the range is {entry.status}"
-    thread = entry.thread_id
-    if thread is not None:
-        if thread.lower() in known:
-            return Place.ROLLOUT, ""
-        return Place.NOT_SCANNED, "scan the sessions folder that holds it to open it"
-    path = inside_path(entry.path)
-    if path is None:
-        return Place.OUTSIDE, "the path leaves the memory folder; it is never opened"
-    if path not in files and project_place(entry.path) is not None:
-        return Place.PROJECT, "a project's file at a commit; opening it reads the project's git objects, nothing else"
-    if path not in files:
+    def row(self, file: str, entry: CitationEntry) -> CitationRow:
+        thread = entry.thread_id or ""
+        place, reason = self._place(entry, thread)
+        return CitationRow(file, entry.line, place, entry.location, entry.note, entry, thread, reason)
+
+    def _place(self, entry: CitationEntry, thread: str) -> tuple[Place, str]:
+        if entry.status != "ok":
+            return Place.INVALID, f"the range is {entry.status}"
+        if thread:
+            if thread.lower() in self._known:
+                return Place.ROLLOUT, ""
+            return Place.NOT_SCANNED, "scan the sessions folder that holds it to open it"
+        length = self._lengths.get(entry.path)
+        if length is None:
+            length = self._lengths[entry.path] = self._length(entry.path)
+        if isinstance(length, tuple):
+            return length
+        if entry.end > length:
+            return Place.OUT_OF_RANGE, f"the file has {length} lines"
+        return Place.FOUND, ""
+
+    def _length(self, cited: str) -> int | tuple[Place, str]:
+        """Return the lines of a cited file, or why it has none."""
+        path = inside_path(cited)
+        if path is None:
+            return Place.OUTSIDE, "the path leaves the memory folder; it is never opened"
+        if path in self._files:
+            return _line_count(self._files[path].data)
+        if project_place(cited) is not None:
+            return Place.PROJECT, "a project's file at a commit; opening it reads the project's git objects alone"
         return Place.MISSING, "the memory folder has no such file"
-    if path not in lengths:
-        lengths[path] = _line_count(files[path].data)
-    if entry.end > lengths[path]:
-        return Place.OUT_OF_RANGE, f"the file has {lengths[path]} lines"
-    return Place.FOUND, ""
 
 
 def _rejected_row(file: str, rejected: RejectedLine) -> CitationRow:
@@ -284,14 +293,14 @@ def _line_count(data: bytes) -> int:
     return data.count(b"\n") + (0 if not data or data.endswith(b"\n") else 1)
 
 
-def _claims(row: CitationRow, lines: tuple[TextLine, ...]) -> set[int]:
+def _claims(row: CitationRow, lines: Sequence[str]) -> set[int]:
     """Find the bullets above a citation block that name its number, up to the block before."""
     number = row.entry.claim if row.entry else None
     if number is None:
         return set()
     found: set[int] = set()
     for index in range(min(row.line, len(lines)) - 1, -1, -1):
-        text = lines[index].text
+        text = lines[index]
         if text.strip() in ("</rollout_ids>", "</oai-mem-citation>"):
             break
         if f"[c{number}]" in text:

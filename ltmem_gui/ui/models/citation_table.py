@@ -10,7 +10,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from ltmem_gui.domain.citation_look import Looked, Position
 from ltmem_gui.domain.hazards import one_line
-from ltmem_gui.ui.models.citation_rows import CitationRow, Place, chip_of, matches, with_look
+from ltmem_gui.ui.models.citation_rows import CitationRow, Place, chip_of, searched_text, with_look
 
 _DISPLAY = int(Qt.ItemDataRole.DisplayRole)
 _TOOLTIP = int(Qt.ItemDataRole.ToolTipRole)
@@ -59,6 +59,7 @@ class CitationTableModel(QAbstractTableModel):
         super().__init__(parent)
         self._color = color
         self._rows: tuple[CitationRow, ...] = ()
+        self._texts: tuple[str, ...] | None = None
         self._shown: list[CitationRow] = []
         self._words = ""
         self._places: frozenset[Place] = frozenset()
@@ -110,6 +111,7 @@ class CitationTableModel(QAbstractTableModel):
     def set_rows(self, rows: Sequence[CitationRow]) -> None:
         """Take a new list."""
         self._rows = tuple(rows)
+        self._texts = None
         self._arrange()
 
     def set_look(self, found: Mapping[Position, Looked]) -> None:
@@ -144,18 +146,26 @@ class CitationTableModel(QAbstractTableModel):
     def _arrange(self) -> None:
         self.about_to_arrange.emit()
         self.beginResetModel()
-        self._shown = [
-            row
-            for row in self._rows
-            if (not self._places or row.place in self._places)
-            and (not self._words or matches(row, self._words, self._mark(row).text))
-        ]
+        self._shown = self._matching()
         if self._order is not None:
             column, reverse = self._order
             by_verdict = column == VERDICT_COLUMN
             self._shown.sort(key=lambda r: self._mark(r).words if by_verdict else _KEYS[column](r), reverse=reverse)
         self.endResetModel()
         self.arranged.emit()
+
+    def _matching(self) -> list[CitationRow]:
+        words = self._words.lower().split()
+        if not words:
+            return [row for row in self._rows if not self._places or row.place in self._places]
+        if self._texts is None:
+            self._texts = tuple(map(searched_text, self._rows))
+        found: list[CitationRow] = []
+        for row, text in zip(self._rows, self._texts, strict=True):
+            said = f"{text} {self._mark(row).text.lower()}" if self._marks else text
+            if (not self._places or row.place in self._places) and all(word in said for word in words):
+                found.append(row)
+        return found
 
     def _mark(self, row: CitationRow) -> VerdictMark:
         return self._marks.get(row.key, NO_MARK) if self._marks else NO_MARK

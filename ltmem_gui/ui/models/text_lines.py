@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from ltmem_gui.domain.rollouts import Rollout, RolloutItem
+
+MOST_LINES = 2_000
+"""A longer file would hold the window while it is laid out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,23 @@ def lines_of(text: str, marked: range | None = None) -> tuple[TextLine, ...]:
     return tuple(
         TextLine(str(number), part, marked is not None and number in marked) for number, part in enumerate(parts, 1)
     )
+
+
+def lines_around(text: str, marked: Collection[int], *, most: int = MOST_LINES) -> tuple[TextLine, ...]:
+    """Do what `lines_of` does for a text of any length: of more than `most` lines, those around the first mark."""
+    parts = text.split("\n")
+    if parts[-1] == "":
+        parts.pop()
+    begin, end = 0, len(parts)
+    if end > most:
+        begin = max(0, min(min(marked, default=1) - most // 4, end - most))
+        end = begin + most
+    shown = [TextLine(str(at), part, at in marked) for at, part in enumerate(parts[begin:end], begin + 1)]
+    if begin:
+        shown.insert(0, TextLine("…", f"({begin} lines before are not shown)"))
+    if end < len(parts):
+        shown.append(TextLine("…", f"({len(parts) - end} more lines are not shown)"))
+    return tuple(shown)
 
 
 def rollout_lines(rollout: Rollout, marked: range | None = None) -> tuple[TextLine, ...]:

@@ -14,7 +14,7 @@ from ltmem_gui.domain.anchors import CONTEXT_CHARACTERS, EvidenceSnapshot, Locat
 from ltmem_gui.domain.citation_look import Looked
 from ltmem_gui.ui.models.citation_look import changed_spans
 from ltmem_gui.ui.models.formats import absolute
-from ltmem_gui.ui.models.text_lines import TextLine
+from ltmem_gui.ui.models.text_lines import TextLine, lines_around
 from ltmem_gui.ui.widgets.labels import ElidedLabel
 from ltmem_gui.ui.widgets.line_view import LineColors, LineView
 
@@ -84,7 +84,7 @@ class EvidencePane(QWidget):
         self.view.setAccessibleName("Evidence")
         self.before = LineView("citations.as_cited", colors, font)
         self.before.setAccessibleName("The lines as they were cited")
-        self._lines: tuple[TextLine, ...] = ()
+        self._text = ""
         self._candidates = Candidates()
         self._quote = ""
         layout = QVBoxLayout(self)
@@ -111,15 +111,16 @@ class EvidencePane(QWidget):
         self.usage.set_text(words)
         self.usage.setVisible(bool(words))
 
-    def show_lines(self, lines: Sequence[TextLine], looked: Looked | None = None) -> None:
-        """Show a file; where the lines drifted, beside what they said."""
-        self._lines = tuple(lines)
-        drifted = looked is not None and looked.location.status is not LocationStatus.EXACT and bool(lines)
-        self._show_drift(drifted)
-        if looked is None or not drifted:
-            self._candidates = Candidates()
-            self.view.show_lines(self._lines)
-            return
+    def show_lines(self, lines: Sequence[TextLine]) -> None:
+        """Show lines of evidence, the cited ones marked."""
+        self._candidates = Candidates()
+        self._show_drift(False)
+        self.view.show_lines(lines)
+
+    def show_drifted(self, text: str, looked: Looked) -> None:
+        """Show the text of a file whose cited lines drifted, beside what they said."""
+        self._text = text
+        self._show_drift(True)
         self._candidates = candidates_of(looked.location)
         self._quote = looked.taken.quote
         since = "" if looked.since is None else f" · {absolute(looked.since)[:DATE]}"
@@ -184,9 +185,7 @@ class EvidencePane(QWidget):
         self._next.setVisible(several)
         self.point.setVisible(chosen is not None)
         first, last = chosen or (1, 0)
-        lines = tuple(
-            TextLine(line.label, line.text, first <= number <= last) for number, line in enumerate(self._lines, 1)
-        )
+        lines = lines_around(self._text, range(first, last + 1))
         self.view.show_lines(lines)
         now = "\n".join(line.text for line in lines if line.marked)
         if now and self._quote:

@@ -42,6 +42,7 @@ from ltmem_gui.ui.models.citation_rows import (
     citation_rows,
     claim_lines,
     evidence_lines,
+    evidence_text,
     thread_of,
     who_cites,
 )
@@ -320,7 +321,10 @@ class CitationsPanel(QWidget):
         self._evidence_title.set_text(f"Evidence · {one_line(row.target, 200)}")
         location = self.session.location(row.key) or row.location
         lines = evidence_lines(row, snapshot, location)
-        self.pane.show_lines(lines, row.looked)
+        if lines and row.looked is not None and row.looked.location.status is not LocationStatus.EXACT:
+            self.pane.show_drifted(evidence_text(row, snapshot), row.looked)
+        else:
+            self.pane.show_lines(lines)
         self.pane.show_usage(self.looker.standing.get(thread_of(row, snapshot), ""))
         if lines:
             if not self.pane.candidates.places:
