@@ -78,7 +78,7 @@ class Parts:
         unread = [item for each in (part, *waiting) for item in each.items]
         anew = list(split(replace(request, items=tuple(unread)), size))
         # One request more merges; a part that is one long item cannot be split, only cut.
-        if len(anew) + 1 <= self._left and len(anew) > len(waiting) + 1:
+        if len(part.items) > 1 and len(anew) + 1 <= self._left and anew[0].tokens < part.tokens:
             return anew
         cut = cut_to(part, size)
         if cut.tokens >= part.tokens or len(waiting) + 2 > self._left:

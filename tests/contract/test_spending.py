@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import sqlite3
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -283,8 +284,10 @@ def test_a_refusal_with_a_date_is_kept_until_that_date(bench: Bench, server: Mod
     with bench.stores.reading(bench.home) as store:
         assert store.limits_of(made.provider) == ProviderLimits(at=NOW, retry_at=NOW + 7_200)
         assert store.limits_of(made.provider.model_copy(update={"model": "other"})) is None
-    with bench.stores.writing(bench.home) as store:
-        store._db.change("UPDATE provider_limits SET body = 'x'")
+    with sqlite3.connect(bench.home / "ltmem.sqlite") as database:
+        database.execute("UPDATE provider_limits SET body = 'x'")
+    database.close()
+    with bench.stores.reading(bench.home) as store:
         assert store.limits_of(made.provider) is None
 
 
