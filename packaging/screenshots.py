@@ -19,11 +19,16 @@ from typing import TYPE_CHECKING, Literal
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "packaging"))
 
+from picture_model import MODEL, picture_model  # noqa: E402
 from PySide6.QtWidgets import QToolButton, QWidget  # noqa: E402
 
+from ltmem_gui.domain.model_choice import ModelChoice  # noqa: E402
 from ltmem_gui.domain.review import all_accepted  # noqa: E402
 from ltmem_gui.ui.dialogs.confirmation import ConfirmationSheet  # noqa: E402
+from ltmem_gui.ui.dialogs.provider import ProviderPage  # noqa: E402
+from ltmem_gui.ui.models.agent_work import Wish  # noqa: E402
 
 if TYPE_CHECKING:
     from ltmem_gui.ui.application import Running
@@ -31,7 +36,7 @@ if TYPE_CHECKING:
 
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 SIZE = (1280, 800)
-TIMEOUT_SECONDS = 60
+TIMEOUT_SECONDS = 120
 
 
 def main(argv: list[str]) -> int:
@@ -134,6 +139,29 @@ class Tour:
             assert page is not None
             await self._shoot(running, name, page)
             page.close()
+
+        await self._visit_model(running)
+
+    async def _visit_model(self, running: Running) -> None:
+        """Choose a model, and let its agent work."""
+        window, bench = running.window, running.controller.workbench
+        bench.choose_model(ModelChoice(extract="ollama", consolidate="ollama", extract_model=MODEL))
+        window.registry.trigger("provider.open")
+        await asyncio.sleep(0.1)
+        page = window.findChild(ProviderPage)
+        assert page is not None
+        await self._shoot(running, "provider", page)
+        page.reject()
+        await running.supervisor.idle()
+        with picture_model() as url:
+            choice = ModelChoice(consolidate="ollama", provider_url=url, extract_model=MODEL)
+            bench.choose_model(choice)
+            bench.regenerate(Wish(note="Say the summary in half the words."))
+            await self._confirm(running, "confirm-agent")
+            await running.supervisor.idle()
+        window.show_panel("review")
+        window.agent.view.table.selectRow(4)
+        await self._shoot(running, "transcript", window)
 
     async def _confirm(self, running: Running, name: str) -> None:
         sheet = await self._armed_sheet(running)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from pathlib import Path
 
+from ltmem_gui.bootstrap import compose
 from ltmem_gui.domain.agent import AgentAction, AgentStep, AgentTranscript, ToolOutcome
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import Selection
@@ -17,6 +19,7 @@ from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.agent_run import Applied
 from ltmem_gui.pipeline.requests import Request
 from tests.gui.builders import NOW, FakeOperations, apply_plan, receipt_of
+from tests.helpers.bench import Bench
 
 HOST = "127.0.0.1:11434"
 HOSTILE = "../../etc/\u202epasswd"
@@ -26,6 +29,16 @@ async def until(holds: Callable[[], bool]) -> None:
     """Wait for something that no signal tells."""
     while not holds():  # noqa: ASYNC110 - it is asked of a server's thread, or of Qt
         await asyncio.sleep(0.01)
+
+
+def extracted_samples(place: Path) -> Path:
+    """Extract the demo's sessions with the built-in rules into `place / "data"`, at the time it is."""
+    bench, adapters = Bench(place), compose(None)
+    adapters.lay_samples(bench.sessions, adapters.clock())
+    adapters.close()
+    bench.now = int(time.time())
+    asyncio.run(bench.apply(asyncio.run(bench.plan_extract())))
+    return place
 
 
 def steps(number: int = 4) -> tuple[AgentStep, ...]:

@@ -19,7 +19,6 @@ from ltmem_gui import bootstrap_gui
 from ltmem_gui.bootstrap import Composition, compose
 from ltmem_gui.domain.jobs import GLOBAL_KEY, GLOBAL_KIND, JobRecord
 from ltmem_gui.domain.model_choice import ModelChoice
-from ltmem_gui.domain.rollouts import SourceSpec
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.ui.bridge.excepthook import BugReporter
@@ -31,10 +30,9 @@ from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models.run_state import RunPhase
 from ltmem_gui.ui.models.workbench import Folders
 from ltmem_gui.ui.theme import Theme
-from tests.gui.agent_room import until
+from tests.gui.agent_room import extracted_samples, until
 from tests.gui.conftest import LoopHarness
 from tests.helpers.agents import Script, do, whole_run
-from tests.helpers.bench import Bench
 from tests.helpers.guard import Guard
 from tests.helpers.model_server import ModelServer, model_server
 from tests.helpers.program import tree
@@ -126,15 +124,8 @@ class Desk:
 
 @pytest.fixture(scope="module")
 def extracted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with sessions of which the built-in rules have extracted the memories."""
-    place = tmp_path_factory.mktemp("extracted")
-    bench = Bench(place)
-    adapters = compose(None)
-    adapters.lay_samples(place / "sessions", adapters.clock())
-    adapters.close()
-    bench.now = int(time.time())
-    asyncio.run(bench.apply(asyncio.run(bench.plan_extract(sources=(SourceSpec("codex", str(place / "sessions")),)))))
-    return place
+    """Return a folder whose sessions the built-in rules have extracted."""
+    return extracted_samples(tmp_path_factory.mktemp("extracted"))
 
 
 @pytest.fixture

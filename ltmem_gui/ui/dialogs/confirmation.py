@@ -59,7 +59,7 @@ class ConfirmationSheet(ArmedSheet):
         layout.setContentsMargins(20, 16, 20, 12)
         layout.setSpacing(4)
         layout.addWidget(plain_label(_title(plan), font=title_font()))
-        where = plan.memory_root if plan.changes else plan.home
+        where = plan.memory_root if plan.changes or plan.kind == "consolidate" else plan.home
         line = ElidedLabel(one_line(where, 400), Qt.TextElideMode.ElideMiddle, role="muted")
         line.setObjectName("confirmation.where")
         layout.addWidget(line)

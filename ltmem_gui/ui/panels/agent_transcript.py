@@ -37,7 +37,7 @@ from ltmem_gui.ui.theme import ROW_HEIGHT, Theme, bold_font, monospace
 from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label, set_role
 from ltmem_gui.ui.widgets.line_view import LineView
 
-_WIDTHS = {STEP: 52, TOOL: 104, FILE: 260, TOKENS: 104, TIME: 72}
+_WIDTHS = {STEP: 52, TOOL: 104, FILE: 208, TOKENS: 104, TIME: 72}
 
 
 class TranscriptView(QSplitter):
@@ -59,7 +59,7 @@ class TranscriptView(QSplitter):
         self.addWidget(self.detail)
         self.setStretchFactor(0, 3)
         self.setStretchFactor(1, 1)
-        self.setSizes([860, 320])
+        self.setSizes([900, 280])
         theme.changed.connect(self._on_theme_changed)
 
     def take_steps(self, steps: Sequence[AgentStep]) -> None:

@@ -151,7 +151,7 @@ class HistoryPanel(QWidget):
         layout.addLayout(head)
         layout.addLayout(self._facts)
         layout.addWidget(self._note)
-        beside = QSplitter(Qt.Orientation.Horizontal)
+        beside = self._beside = QSplitter(Qt.Orientation.Horizontal)
         beside.setChildrenCollapsible(False)
         beside.addWidget(self.files)
         beside.addWidget(self.written)
@@ -179,6 +179,7 @@ class HistoryPanel(QWidget):
             self._facts.addWidget(plain_label(name, role="muted"), row, 0)
             self._facts.addWidget(ElidedLabel(value, Qt.TextElideMode.ElideMiddle), row, 1)
         self.files.setVisible(bool(receipt.files))
+        self._beside.setVisible(not receipt.steps)
         self.steps.setVisible(bool(receipt.steps))
         self.steps.show_rows(rows_of_receipt(receipt.steps))
         for file in receipt.files:
