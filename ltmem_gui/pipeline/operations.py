@@ -216,6 +216,14 @@ class Operations:
         """Tell who holds the memory folder and what a run that was cut off left behind; `foreign` asks Codex too."""
         return await standing_of(self._adapters, request, foreign=foreign)
 
+    async def recover(self, home: Path, digest: str, *, finish: bool) -> Receipt | None:
+        """Finish an apply that was cut off and return its receipt, or restore the folder as it was before it."""
+        recovery = self._adapters.recovery(home)
+        if finish:
+            return await self._adapters.offload.store(recovery.finish, digest)
+        await self._adapters.offload.store(recovery.roll_back, digest)
+        return None
+
     async def read_folder(self, root: Path) -> WorkspaceSnapshot:
         """Read a memory folder; writes nothing."""
         return await self._adapters.offload.store(self._adapters.workspace.read, root)

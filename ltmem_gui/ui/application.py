@@ -106,8 +106,8 @@ async def _live(app: QApplication, loop: bridge.WindowLoop, options: Application
     # A sitting ends with its receipt, also when the window is closed.
     shutdown.begun.connect(lambda _: window.citations.session.end())
     shutdown.begun.connect(lambda _: window.review.verdicts.end())
-    if controller.layout is not None:
-        shutdown.begun.connect(controller.layout.close)
+    if controller.rooms.layout is not None:
+        shutdown.begun.connect(controller.rooms.layout.close)
     unlisten = shutdown.listen_to_signals(loop)
     window.closed.connect(shutdown.request)
     window.folders.demo.setText(options.demo_hint)

@@ -44,10 +44,9 @@ from ltmem_gui.ui.models.workbench import Folders, Notice, Seen, Workbench
 from ltmem_gui.ui.models.written import WrittenChanges
 from ltmem_gui.ui.panels.citations import line_colors
 from ltmem_gui.ui.panels.history import effect_text
-from ltmem_gui.ui.queue_desk import QueueDesk
+from ltmem_gui.ui.queue_rooms import QueueRooms
 from ltmem_gui.ui.theme import Theme
 from ltmem_gui.ui.widgets.file_dialogs import ask_save_name
-from ltmem_gui.ui.window_layout import WindowLayout
 
 DemoFactory = Callable[[Path], Awaitable[Request]]
 
@@ -120,8 +119,7 @@ class Controller(QObject):
             confirm=lambda act: outside_sheet.ask(act, window),
             parent=self,
         )
-        self.rows = QueueDesk(window, self.workbench, parts.supervisor, parts.theme, self.opener)
-        self.layout = None if parts.layout is None else WindowLayout(window, parts.layout, parts.supervisor)
+        self.rooms = QueueRooms(window, self.workbench, parts.supervisor, parts.theme, self.opener, parts.layout)
         self.model_desk = ModelDesk(window, self.workbench, parts.supervisor, self)
         self._bind()
         self._connect()
@@ -168,8 +166,7 @@ class Controller(QObject):
         bench.run_changed.connect(self._on_run_changed)
         bench.seen_changed.connect(self._on_seen_changed)
         bench.estimated.connect(window.run_bar.show_plan)
-        bench.estimated.connect(window.queue.take_plan)
-        self.rows.told.connect(lambda words: window.messages.show_message("info", words))
+        self.rooms.noticed.connect(self._on_noticed)
         bench.events_arrived.connect(window.queue.take_events)
         bench.plan_made.connect(self._on_plan_made)
         bench.receipt_made.connect(self._on_receipt_made)
@@ -200,8 +197,6 @@ class Controller(QObject):
         window.citations.count_changed.connect(lambda number: window.set_badge("citations", number))
         window.memory.read_asked.connect(self._on_read_asked)
         window.messages.action_pressed.connect(self._actions.trigger)
-        if self.layout is not None:
-            self.layout.told.connect(lambda words: window.messages.show_message("info", words))
         self._parts.supervisor.known_raised.connect(self._on_known_raised)
         self._parts.supervisor.bug_raised.connect(lambda error: self._parts.reporter.report("task", error))
         self._parts.reporter.known_reported.connect(self._on_known_raised)
@@ -350,8 +345,6 @@ class Controller(QObject):
 
     def _on_folders_changed(self, folders: Folders) -> None:
         self.window.strip.show_folders(folders)
-        if self.layout is not None:
-            self.layout.open(folders)
         self._update_actions()
         self._teach(folders)
 
@@ -361,8 +354,6 @@ class Controller(QObject):
             self.window.queue.set_running(state.phase is RunPhase.EXTRACTING)
             self._update_actions()
         self.window.run_bar.show_run(state)
-        self.window.strip.show_run(state, self.workbench.plan)
-        self.window.queue.plan = self.workbench.plan
 
     def _on_seen_changed(self, seen: Seen) -> None:
         self.window.strip.show_seen(seen)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QHBoxLayout,
     QListWidget,
     QListWidgetItem,
@@ -101,6 +102,10 @@ class MainWindow(QMainWindow):
             self.sidebar.setCurrentRow(-1)
             self.sidebar.clearSelection()
         self.panel_shown.emit(name)
+
+    def ask_for_attention(self) -> None:
+        """Mark the window in the task bar until a person looks at it."""
+        QApplication.alert(self)
 
     def set_badge(self, name: str, number: int) -> None:
         """Show a count beside a panel's name."""

@@ -247,6 +247,11 @@ class FakeOperations:
     async def standing(self, request: Request, *, foreign: bool = False) -> Standing:
         return self.standings.pop(0) if len(self.standings) > 1 else self.standings[0]
 
+    async def recover(self, home: Path, digest: str, *, finish: bool) -> Receipt | None:
+        self.calls.append(f"{'finish' if finish else 'roll back'} {digest}")
+        self.standings = [Standing()]
+        return receipt_of(self.consolidated, 7) if finish else None
+
     async def read_folder(self, root: Path) -> WorkspaceSnapshot:
         self.calls.append("read_folder")
         return snapshot(root, self.files)

@@ -14,6 +14,7 @@ from ltmem_gui.domain.jobs import STAGE1_KIND, Attempt, JobRecord, JobStatus
 from ltmem_gui.domain.rollouts import SourceSpec
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.audit_operations import AuditOperations
+from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.ui.bridge.excepthook import BugReporter
 from ltmem_gui.ui.controller import Controller, WindowParts
@@ -28,7 +29,9 @@ from tests.gui.conftest import LoopHarness
 class QueueRoom:
     """A window with a scanned queue of three rollouts."""
 
-    def __init__(self, qtbot: QtBot, harness: LoopHarness, top: Path, scheme: Scheme = "light") -> None:
+    def __init__(
+        self, qtbot: QtBot, harness: LoopHarness, top: Path, scheme: Scheme = "light", *, real: bool = False
+    ) -> None:
         self.harness = harness
         self.home, self.root = top / "home", top / "memory"
         self.adapters = compose(None)
@@ -37,15 +40,17 @@ class QueueRoom:
         self.fake.audit = AuditOperations(self.adapters)  # type: ignore[attr-defined]
         theme = Theme.load(scheme)
         theme.apply()
-        self.window = MainWindow(self.fake, harness.supervisor, theme)  # type: ignore[arg-type]
-        self.window.queue._clock = lambda: NOW
-        self.window.queue.model._clock = lambda: NOW
+        operations = Operations(self.adapters) if real else self.fake
+        self.window = MainWindow(operations, harness.supervisor, theme)  # type: ignore[arg-type]
+        if not real:
+            self.window.queue._clock = lambda: NOW
+            self.window.queue.model._clock = lambda: NOW
         qtbot.addWidget(self.window)
-        self.controller = Controller(self.window, _parts(self.fake, harness, theme))
+        self.controller = Controller(self.window, _parts(operations, harness, theme))
         self.window.resize(1280, 800)
         self.window.show()
         self.window.activateWindow()
-        folders = Folders((SourceSpec("codex", "/sessions"),), self.root, self.home)
+        folders = Folders((SourceSpec("codex", str(top / "sessions") if real else "/sessions"),), self.root, self.home)
         harness.call(lambda: self.controller.name_folders(folders))
         self.fake.calls.clear()
         self.queue = self.window.queue
@@ -95,13 +100,13 @@ class QueueRoom:
         return path
 
 
-def _parts(fake: FakeOperations, harness: LoopHarness, theme: Theme) -> WindowParts:
+def _parts(operations: FakeOperations | Operations, harness: LoopHarness, theme: Theme) -> WindowParts:
     async def demo(top: Path) -> Request:
         await asyncio.sleep(0)
         raise AssertionError(top)
 
     return WindowParts(
-        operations=fake,  # type: ignore[arg-type]
+        operations=operations,  # type: ignore[arg-type]
         supervisor=harness.supervisor,
         theme=theme,
         reporter=BugReporter(),

@@ -231,7 +231,7 @@ def test_links_lead_to_citations_editor_and_file_manager(room: QueueRoom) -> Non
     assert room.window.citations.model.rowCount() >= 1
     room.window.show_panel("queue")
     opened: list[Place] = []
-    room.controller.rows._on_place_pressed(opened.append)
+    room.controller.rooms.rows._on_place_pressed(opened.append)
     assert opened == [Place("/sessions", "0.jsonl")]
 
 

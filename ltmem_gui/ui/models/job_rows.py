@@ -16,6 +16,7 @@ from ltmem_gui.ui.models.formats import project
 from ltmem_gui.ui.models.job_state import (
     UP_TO_DATE_RULE,
     JobState,
+    StateKind,
     running,
     state_of,
     state_of_consolidation,
@@ -24,6 +25,7 @@ from ltmem_gui.ui.models.job_state import (
 
 NO_TITLE = "(no typed message)"
 PHASE_ONE, PHASE_TWO = 1, 2
+CUT_OFF = "the program ended while it worked on this; nothing of it was stored, and the next run takes it over"
 CONSOLIDATION = "Consolidation of the memory folder"
 
 
@@ -110,6 +112,11 @@ def apply_event(row: JobRow, event: Event, now: int) -> JobRow:
             return replace(row, state=state_of_outcome(outcome, reason), took=took, tokens=used, owner="")
         case _:
             return row
+
+
+def mark_cut_off(row: JobRow) -> JobRow:
+    """Return a row whose program ended while it worked on it."""
+    return replace(row, state=JobState(StateKind.BAD, "interrupted", CUT_OFF), error_group="crash")
 
 
 def count_kinds(rows: Iterable[JobRow]) -> Mapping[str, int]:

@@ -32,7 +32,15 @@ from ltmem_gui.ui.bridge.words import cleaned
 from ltmem_gui.ui.models import formats
 from ltmem_gui.ui.models.job_facts import InputFacts, input_of, inputs_of
 from ltmem_gui.ui.models.job_log import JobLog
-from ltmem_gui.ui.models.job_rows import PHASE_TWO, JobRow, PreparedRows, apply_event, build_rows, prepare_rows
+from ltmem_gui.ui.models.job_rows import (
+    PHASE_TWO,
+    JobRow,
+    PreparedRows,
+    apply_event,
+    build_rows,
+    mark_cut_off,
+    prepare_rows,
+)
 from ltmem_gui.ui.models.job_state import SIGNS, TITLES, StateKind, running
 from ltmem_gui.ui.models.job_table import COLUMNS, JobTableModel
 from ltmem_gui.ui.models.phase_two import pieces
@@ -129,17 +137,18 @@ class QueuePanel(QWidget):
         before, self._seen = self._seen, seen
         if self.detail.row is not None and self.detail.row.phase == PHASE_TWO:
             self._show_detail(self.detail.row)
-        if seen.report is before.report and seen.jobs == before.jobs:
+        cut_off = _cut_off(seen)
+        if seen.report is before.report and seen.jobs == before.jobs and cut_off == _cut_off(before):
             return
         scanned = seen.report.rollouts if seen.report else ()
         if len(scanned) + len(seen.jobs) <= INLINE_ROWS:
-            self.model.set_prepared(_prepared(scanned, seen.jobs, int(self._clock())))
+            self.model.set_prepared(_prepared(scanned, seen.jobs, int(self._clock()), cut_off))
         else:
             self._supervisor.spawn(ROWS_TASK, self._show_many(seen), policy="replace")
 
     async def _show_many(self, seen: Seen) -> None:
         scanned = seen.report.rollouts if seen.report else ()
-        prepared = await asyncio.to_thread(_prepared, scanned, seen.jobs, int(self._clock()))
+        prepared = await asyncio.to_thread(_prepared, scanned, seen.jobs, int(self._clock()), _cut_off(seen))
         if self._seen is seen or (self._seen.report is seen.report and self._seen.jobs == seen.jobs):
             self.model.set_prepared(prepared)
 
@@ -389,5 +398,13 @@ class QueuePanel(QWidget):
         fill_menu(menu, self._actions).popup(self.table.viewport().mapToGlobal(point))
 
 
-def _prepared(scanned: Sequence[ScannedRollout], jobs: Sequence[JobRecord], now: int) -> PreparedRows:
-    return prepare_rows(build_rows(scanned, jobs, now))
+def _cut_off(seen: Seen) -> frozenset[str]:
+    """Return the keys of jobs whose program ended while it worked on them."""
+    return frozenset(job.job_key for job in seen.standing.jobs) if seen.standing is not None else frozenset()
+
+
+def _prepared(
+    scanned: Sequence[ScannedRollout], jobs: Sequence[JobRecord], now: int, cut_off: frozenset[str]
+) -> PreparedRows:
+    rows = build_rows(scanned, jobs, now)
+    return prepare_rows(mark_cut_off(row) if row.key in cut_off else row for row in rows)

@@ -27,6 +27,7 @@ MENU = (
     "run.undo",
     "provider.open",
     "agent.steps",
+    "recovery.open",
     "why.open",
 )
 
