@@ -5,12 +5,15 @@ Reference §4.6. The seed is created where it is missing and never replaced: wha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from ltmem_gui.domain.naming import EXTENSIONS_SUBDIR
 
 AD_HOC = "ad_hoc"
 SEED_PATH = f"{EXTENSIONS_SUBDIR}/{AD_HOC}/instructions.md"
+OTHER = "<other>"
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 SEED = """# Ad-hoc notes
 
 The files in `notes/` were written because the person asked an agent to remember, correct or forget something. Their
@@ -31,6 +34,16 @@ def extension_names(paths: Iterable[str]) -> tuple[str, ...]:
     """Return the folders directly below `extensions/`, sorted."""
     parts = (path.split("/") for path in paths)
     return tuple(sorted({part[1] for part in parts if part[0] == EXTENSIONS_SUBDIR and len(part) > 2}))
+
+
+def names_to_tell(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return the names as the agent's instructions may hold them: a folder's name is text that anybody wrote.
+
+    What is no plain name is one `<other>`; the agent's tools list it.
+    """
+    names = extension_names(paths)
+    plain = tuple(name for name in names if _PLAIN_NAME.fullmatch(name))
+    return plain if len(plain) == len(names) else (*plain, OTHER)
 
 
 def has_extensions(files: Mapping[str, bytes]) -> bool:

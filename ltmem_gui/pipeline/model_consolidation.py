@@ -35,7 +35,7 @@ from ltmem_gui.pipeline.consolidation import (
     selected_rows,
     stage,
 )
-from ltmem_gui.pipeline.extensions import extension_names
+from ltmem_gui.pipeline.extensions import names_to_tell
 from ltmem_gui.pipeline.folder_changes import file_changes
 from ltmem_gui.pipeline.ports import Adapters, BaselineChange
 from ltmem_gui.pipeline.requests import Request
@@ -177,7 +177,7 @@ def brief_of(prepared: AgentInput, agent: StartAgent) -> AgentBrief:
         mode=agent.mode,
         diff_file=WORKSPACE_DIFF_FILENAME,
         status=prepared.status,
-        extensions=extension_names(prepared.files),
+        extensions=names_to_tell(prepared.files),
         refused=agent.refused,
         note=agent.note,
         max_steps=agent.constraints.max_steps,

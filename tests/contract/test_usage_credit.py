@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from ltmem_gui.domain.effects import CreditUsage
 from ltmem_gui.domain.plan import Plan, PlanState
@@ -93,8 +97,8 @@ def test_credits_alone_are_a_plan(bench: Bench) -> None:
 def test_a_model_is_not_asked_for_credits_alone(bench: Bench) -> None:
     first, _ = threads(bench)
     session(bench, block(first), source="exec")
-    settings = Settings(max_rollout_age_days=3_650, provider_url="http://127.0.0.1:9/v1", extract_model="m")
-    plan = asyncio.run(bench.plan_extract(provider="custom", settings=settings))
+    chosen = Settings(max_rollout_age_days=3_650, provider_url="http://127.0.0.1:9/v1", extract_model="m")
+    plan = asyncio.run(bench.plan_extract(provider="custom", settings=chosen))
     asyncio.run(bench.apply(plan))
     assert usage(bench)[first][0] == 1
 
@@ -138,6 +142,131 @@ def test_entries_and_legacy_ids_name_threads_too(bench: Bench) -> None:
     assert [credit["cited_id"] for credit in credited(planned(bench))] == [first, second, first]
 
 
+SHAPES = ("rollout_ids", "thread_ids", "summary", "rollout")
+
+
+def shaped(shape: str, cited: list[str], files: dict[str, str]) -> str:
+    """Cite threads in one of the four ways an agent can."""
+    if shape in ("rollout_ids", "thread_ids"):
+        return block(*cited, "unknown-thread", tag=shape)
+    places = [files[thread] if shape == "summary" else f"rollout:{thread}" for thread in cited]
+    return block(entries="\n".join(f"{place}:1-2|note=[x]" for place in places))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_each_shape_credits_once(bench: Bench, shape: str) -> None:
+    cited = threads(bench)
+    session(bench, shaped(shape, [*cited, cited[0]], summary_files(bench)))
+    assert [credit["cited_id"] for credit in credited(planned(bench))] == cited
+    asyncio.run(bench.apply(planned(bench)))
+    assert [count for count, _ in usage(bench).values()] == [1, 1]
+    assert credited(planned(bench)) == []
+
+
+def test_both_kinds_of_ids_are_never_merged(bench: Bench) -> None:
+    """Legacy ids count only where their block has no others (reference §5.2)."""
+    first, second = threads(bench)
+    legacy = f"<thread_ids>\n{second}\n</thread_ids>\n</oai-mem-citation>"
+    session(bench, block(first).replace("</oai-mem-citation>", legacy))
+    assert [credit["cited_id"] for credit in credited(planned(bench))] == [first]
+
+
+def summary_files(bench: Bench) -> dict[str, str]:
+    """Return thread → the path of its summary."""
+    with bench.stores.reading(bench.home) as store:
+        rows = store.outputs()
+    named = {row.thread_id: bench.workspace.render_inputs([row]) for row in rows}
+    return {thread: next(path for path in files if path != "raw_memories.md") for thread, files in named.items()}
+
+
+class World:
+    """Sessions that cite, fork, compact and are scanned in any order, beside the number of uses that are due."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.threads = threads(bench)
+        self.files = summary_files(bench)
+        self.sessions: list[Path] = []
+        self.due = dict.fromkeys(self.threads, 0)
+        self.at = 0
+
+    def start(self, **head: object) -> Path:
+        """Begin a session, a minute after whatever was said last."""
+        self.at += 60
+        path = session(self.bench, number=20 + len(self.sessions), age=3_600 - self.at, source="exec", **head)
+        self.sessions.append(path)
+        return path
+
+    def cite(self, index: int, shape: str, cited: list[int]) -> None:
+        named = [self.threads[number] for number in cited]
+        content = [{"type": "output_text", "text": shaped(shape, named, self.files)}]
+        self._append(index, "response_item", {"type": "message", "role": "assistant", "content": content})
+        for thread in set(named):
+            self.due[thread] += 1
+
+    def compact(self, index: int) -> None:
+        """Replace the history by copies of what was said, as a compaction does."""
+        said = [row["payload"] for row in self._rows(index) if row["payload"].get("role") == "assistant"]
+        self._append(index, "compacted", {"message": "so far", "replacement_history": said})
+
+    def fork(self, index: int) -> None:
+        """Go on in a session of its own that begins with everything the other one holds."""
+        parent = self._rows(index)
+        identity = parent[0]["payload"]["id"]
+        fork = self.start(forked_from_id=identity)
+        own = fork.read_text().split("\n")
+        fork.write_text("\n".join([own[0], *(json.dumps(row) for row in parent), *own[1:]]))
+
+    def archive(self, index: int) -> None:
+        """Move a session into another folder, as archiving does."""
+        path = self.sessions[index % len(self.sessions)]
+        target = path.parent.parent / "moved" / path.name
+        target.parent.mkdir(exist_ok=True)
+        self.sessions[index % len(self.sessions)] = path.rename(target)
+
+    def scan(self) -> None:
+        plan = planned(self.bench)
+        if plan.state is PlanState.APPLYABLE:
+            asyncio.run(self.bench.apply(plan))
+
+    def _rows(self, index: int) -> list[dict[str, Any]]:
+        text = self.sessions[index % len(self.sessions)].read_text()
+        return [json.loads(line) for line in text.split("\n") if line]
+
+    def _append(self, index: int, kind: str, payload: dict[str, Any]) -> None:
+        path = self.sessions[index % len(self.sessions)]
+        self.at += 60
+        stamp = datetime.fromtimestamp(NOW - DAY // 2 - 3_600 + self.at, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+        with path.open("a") as file:
+            file.write(json.dumps({"timestamp": stamp, "type": kind, "payload": payload}) + "\n")
+
+
+steps = st.one_of(
+    st.tuples(
+        st.just("cite"), st.integers(0, 3), st.sampled_from(SHAPES), st.lists(st.integers(0, 1), min_size=1, max_size=3)
+    ),
+    st.tuples(st.sampled_from(["compact", "fork", "archive"]), st.integers(0, 3)),
+    st.just(("scan",)),
+)
+FIRST = ("cite", 0, "rollout_ids", [0, 0, 1])
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(history=st.lists(steps, min_size=2, max_size=8))
+@example(history=[FIRST, ("scan",), ("compact", 0), ("fork", 0), ("cite", 1, "thread_ids", [0])])
+@example(history=[FIRST, ("fork", 0), ("fork", 1), ("compact", 2), ("scan",), ("archive", 0), ("archive", 2)])
+def test_whatever_happens_each_citation_counts_once(
+    template: Bench, tmp_path_factory: pytest.TempPathFactory, history: list[tuple[Any, ...]]
+) -> None:
+    world = World(copied(template, tmp_path_factory.mktemp("world")))
+    world.start()
+    for name, *arguments in history:
+        getattr(world, name)(*arguments)
+    world.scan()
+    assert {thread: count or 0 for thread, (count, _) in usage(world.bench).items()} == world.due
+    assert credited(planned(world.bench)) == []
+
+
 def test_own_runs_and_rolled_back_turns_do_not_count(bench: Bench) -> None:
     first, _ = threads(bench)
     session(bench, block(first), source={"internal": "memory_consolidation"})
@@ -153,7 +282,7 @@ def test_a_cited_row_is_not_pruned_by_the_same_plan(bench: Bench) -> None:
     first, second = threads(bench)
     session(bench, block(first))
     bench.now += 40 * DAY
-    settings = Settings(max_rollout_age_days=3_650, max_unused_days=30)
-    plan = asyncio.run(bench.plan_extract(settings=settings))
+    chosen = Settings(max_rollout_age_days=3_650, max_unused_days=30)
+    plan = asyncio.run(bench.plan_extract(settings=chosen))
     pruned = [thread for effect in plan.effects if effect.type == "PruneOutputs" for thread in effect.thread_ids]
     assert pruned == [second]
