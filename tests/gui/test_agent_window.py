@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -19,12 +20,14 @@ from ltmem_gui import bootstrap_gui
 from ltmem_gui.bootstrap import Composition, compose
 from ltmem_gui.domain.jobs import GLOBAL_KEY, GLOBAL_KIND, JobRecord
 from ltmem_gui.domain.model_choice import ModelChoice
+from ltmem_gui.domain.rollouts import SourceSpec
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.ui.bridge.excepthook import BugReporter
 from ltmem_gui.ui.controller import Controller, WindowParts
-from ltmem_gui.ui.dialogs import confirmation
+from ltmem_gui.ui.dialogs import armed, confirmation
 from ltmem_gui.ui.dialogs.confirmation import ConfirmationSheet
+from ltmem_gui.ui.dialogs.provider import ProviderPage
 from ltmem_gui.ui.dialogs.regenerate import RegenerateSheet
 from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models.run_state import RunPhase
@@ -34,7 +37,7 @@ from tests.gui.agent_room import extracted_samples, until
 from tests.gui.conftest import LoopHarness
 from tests.helpers.agents import Script, do, whole_run
 from tests.helpers.guard import Guard
-from tests.helpers.model_server import ModelServer, model_server
+from tests.helpers.model_server import ModelServer, model_server, remember_rules
 from tests.helpers.program import tree
 
 SETTINGS: dict[str, Any] = {"max_rollout_age_days": 3_650, "max_unused_days": 3_650, "extract_model": "small"}
@@ -152,15 +155,14 @@ def desk(
     guard: Guard,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Desk:
-    import shutil
-
     monkeypatch.setattr(confirmation, "ARM_MS", 30)
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     theme = Theme.load("light")
     theme.apply()
     top = tmp_path / "desk"
     shutil.copytree(extracted / "data", top / "home")
-    guard.protect(top / "home", top / "memory")
+    shutil.copytree(extracted / "sessions", top / "sessions")
+    guard.protect(top / "home", top / "memory", top / "fresh", top / "fresh-memory", top / "sessions")
     operations = Operations(adapters)
     window = MainWindow(operations, harness.supervisor, theme)
     qtbot.addWidget(window)
@@ -218,6 +220,43 @@ def test_from_two_confirmations_to_a_written_folder(desk: Desk) -> None:
     assert not kept.isHidden()
     assert kept.model.totals.steps == 14
     assert kept.model.rows[0].path == "phase2_workspace_diff.md"
+
+
+def test_the_whole_job_with_a_model_chosen_in_the_window(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the page of providers over both phases to the folder: three confirmations, each shown first."""
+    monkeypatch.setattr(armed, "ARM_MS", 30)
+    bench = desk.controller.workbench
+    bench.choose_model(ModelChoice())
+    home, root = desk.top / "fresh", desk.top / "fresh-memory"
+    desk.controller.name_folders(Folders((SourceSpec("codex", str(desk.top / "sessions")),), root, home))
+
+    async def choose() -> None:
+        desk.window.registry.trigger("provider.open")
+        await until(lambda: desk.window.findChild(ProviderPage) is not None)
+        page = desk.window.findChild(ProviderPage)
+        assert page is not None
+        page.name.setCurrentIndex(page.name.findData("custom"))
+        page.url.clear()
+        QTest.keyClicks(page.url, desk.server.url)
+        page.model.setEditText("small")
+        QTest.mouseClick(page.apply, Qt.MouseButton.LeftButton)
+        await desk.harness.supervisor.idle()
+
+    desk.harness.run(choose(), 20)
+    assert desk.server.requests == []
+    play = Script(whole_run())
+    desk.server.answer = lambda request: play(request) if "tools" in request.body else remember_rules(request)
+    extract, consolidate = desk.act("run.start", "confirmation.yes", "confirmation.yes")
+    assert "(this computer)" in extract
+    assert "extractions" in extract
+    assert "consolidation agent (small)" in consolidate
+    assert not root.exists()
+    assert "proposal waits" in desk.state
+    desk.accept_everything()
+    desk.act("review.apply", "confirmation.yes")
+    assert "lesson1, pnpm, npm" in (root / "MEMORY.md").read_text()
+    assert {request.path for request in desk.server.requests} == {"/v1/chat/completions"}
+    assert desk.errors == []
 
 
 def test_a_no_sends_nothing(desk: Desk) -> None:
