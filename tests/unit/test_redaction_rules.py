@@ -121,7 +121,7 @@ def test_rule(text: str, expected: str) -> None:
         ("PGPASSWORD", "password"),
         ("pass", "password"),
         ("Pass", None),
-        ("pin", None),
+        ("pin", "password"),
         ("card_pin", "password"),
         ("passwordField", None),
         ("max_tokens", None),

@@ -8,7 +8,8 @@ from typing import Final
 
 from ltmem_gui.domain.redaction import kinds
 from ltmem_gui.domain.redaction.document import Document, occurrences
-from ltmem_gui.domain.redaction.names import LOOSE, name_kind
+from ltmem_gui.domain.redaction.names import LOOSE, code_of, name_kind
+from ltmem_gui.domain.redaction.typed import short_code, word_password
 from ltmem_gui.domain.redaction.values import is_dummy, is_reference, looks_random, password_like
 from ltmem_gui.domain.redaction.words import word_set
 from ltmem_gui.domain.secrets import SecretFinding
@@ -20,7 +21,7 @@ _DEFAULT_LOGINS: Final = frozenset(
     ("password", "passwd", "pass", "pwd", "secret", "token", "user", "username", "x-oauth-basic")
 )
 _TEMPLATE: Final = re.compile(r"[\[{<(]|\$[{(A-Z]|%[({]|\*+$")
-_PARAMETER: Final = re.compile(rf"[?&;#]([A-Za-z][\w.\-\[\]]{{0,48}})=([^&#;?{_STOP}]{{6,2048}})")
+_PARAMETER: Final = re.compile(rf"[?&;#]([A-Za-z][\w.\-\[\]]{{0,48}})=([^&#;?{_STOP}]{{4,2048}})")
 _SIGNATURES: Final = word_set(
     """
     sig signature x-amz-signature x-goog-signature x-amz-security-token x-oss-signature googleaccessid hmac
@@ -117,7 +118,9 @@ def _loose_end(value: str) -> int:
 
 def _parameter_secret(name: str, value: str) -> bool:
     low = name.lower().removeprefix("amp;")
-    if is_dummy(value) or is_reference(value):
+    if code_of(name):
+        return short_code(value, sure=True) or looks_random(value, 16)
+    if len(value) < 6 or is_dummy(value) or is_reference(value):
         return False
     if low in _SIGNATURES:
         return len(value) >= 16
@@ -130,7 +133,9 @@ def _parameter_secret(name: str, value: str) -> bool:
         return False
     if kind == LOOSE:
         return looks_random(value, 24)
-    return password_like(value, quoted=True) if kind == kinds.PASSWORD else looks_random(value, 8)
+    if kind == kinds.PASSWORD:
+        return password_like(value, quoted=True) or word_password(value)
+    return looks_random(value, 8)
 
 
 def _authorization(text: str, at: int) -> Iterator[SecretFinding]:

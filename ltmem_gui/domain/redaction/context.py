@@ -9,7 +9,9 @@ from typing import Final
 from ltmem_gui.domain.redaction import kinds
 from ltmem_gui.domain.redaction.document import Document
 from ltmem_gui.domain.redaction.literals import Literal, read_literal
-from ltmem_gui.domain.redaction.names import LOOSE, STEMS, name_kind
+from ltmem_gui.domain.redaction.names import LOOSE, STEMS, code_of, name_kind
+from ltmem_gui.domain.redaction.places import after_login, setting_line
+from ltmem_gui.domain.redaction.typed import short_code, word_password
 from ltmem_gui.domain.redaction.values import (
     is_dummy,
     is_reference,
@@ -18,6 +20,7 @@ from ltmem_gui.domain.redaction.values import (
     password_like,
     random_share,
 )
+from ltmem_gui.domain.redaction.words import word_set
 from ltmem_gui.domain.secrets import SecretFinding
 
 _NAME: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
@@ -28,7 +31,8 @@ _AFTER: Final = re.compile(
     (?P<quote>\\*["'`]|&quot;|&\#39;|\*\*|__|\\u0022)?
     (?P<bracket>\s?[\])])?
     (?:\s?[\[(（][\w\ ,.'/-]{{1,32}}[\])）](?=\s?[:=：]))?
-    (?P<type>\s{{0,4}}:\s{{0,4}}[A-Za-z_][\w.\[\],\ |<>?]{{0,48}}?(?=\s{{0,4}}=\s{{0,4}}[^\s=]))?
+    (?P<type>\s{{0,4}}:\s{{0,4}}(?:&(?:'\w+\s)?)?[A-Za-z_][\w.\[\],\ |<>?]{{0,48}}?(?=\s{{0,4}}=\s{{0,4}}[^\s=])
+     |\s{{1,4}}[*\[\]]{{0,3}}[a-z][\w.]{{1,20}}(?=\s{{0,4}}=\s{{0,4}}["`]))?
     (?:(?:{_GAP}|[\n\r\f\v]){{0,24}}(?P<sep>=>|:=|\?=|\|\|=|===?|!==?|=|::?|：|->|→|<-|\||,|>|\()|(?P<blank>\s{{1,4}}))
     (?:\*\*|__)?(?P<space>{_GAP}{{0,24}})
     """,
@@ -46,6 +50,11 @@ _DIRECTIVE: Final = re.compile(
 )
 _APART: Final = re.compile(r"(?i)(?<![\w-])(api|access|secret|auth|private|client|bot|signing|license|encryption)[ ]\Z")
 _AUTH_PAIR: Final = re.compile(r"\s?=?\s?\(\s*[\"'][^\"'\n]{0,64}[\"']\s*,\s*[\"']([^\"'\n]{4,128})[\"']")
+_ARGUMENT: Final = re.compile(
+    r"(?:(?:^|\s)-{1,2}[A-Za-z][\w-]*[ =]?|(?:^|\s)-o \S{0,60},|\becho\s+(?:-\w+\s+)?)[\"']?\Z"
+)
+_CELLS: Final = word_set("sometimes depends planned partial supported")
+_NEXT_FLAG: Final = re.compile(r"-{1,2}[A-Za-z]")
 _SHELL_NAME: Final = re.compile(r"[A-Z][A-Z0-9_]*\Z")
 
 
@@ -92,25 +101,32 @@ def _name_end(text: str, at: int) -> int:
 def _judge(text: str, span: tuple[int, int], name: str, after: re.Match[str], kind: str) -> SecretFinding | None:
     separator = after.group("sep")
     position = after.end()
-    before = text[max(0, span[0] - 12) : span[0]]
+    before = text[max(0, span[0] - 40) : span[0]]
     if _IN_TAG.search(before) is not None and (tag := _TAG.match(text, span[1])) is not None:
         return _element(text, tag.end(), kind, name, before)
     if separator is None:
         return _directive(text, position, kind, name, before, flag=text.startswith("-", span[0]))
+    if kind == kinds.PASSWORD and code_of(name) == "code" and separator not in (":", "=", "=>", ":="):
+        return None
     if separator == ":" and (before.endswith(":") or before.rstrip(_NAME).endswith("//")):
         return None
     if separator == ">":
         return _element(text, position, kind, name, before)
     if separator == "|":
         literal = read_literal(text, position) if after.group("space") else None
+        value = text[literal.start : literal.end] if literal is not None else ""
+        if literal is not None and kind == kinds.PASSWORD and word_password(value, capitals=False):
+            row = text[literal.end : literal.end + 3].lstrip(" `").startswith("|")
+            return _finding(text, literal, kind, name, sure=row and value not in _CELLS)
         return _finding(text, literal, kind, name) if literal is not None else None
     if separator in (",", "(", "==", "===", "!=", "!=="):
         literal = read_literal(text, position)
         bare_key = after.group("quote") is None and not before.endswith(":")
         if literal is None or not literal.quoted or (separator == "," and bare_key):
             return None
-        return _finding(text, literal, kind, name, strict=kind != kinds.PASSWORD)
-    return _assigned(text, after, kind, name, before)
+        words = _SHELL_NAME.match(name) is not None and not bare_key
+        return _finding(text, literal, kind, name, strict=kind != kinds.PASSWORD, words=words)
+    return _assigned(text, after, kind, name, before, span)
 
 
 def _directive(text: str, position: int, kind: str, name: str, before: str, *, flag: bool) -> SecretFinding | None:
@@ -119,13 +135,18 @@ def _directive(text: str, position: int, kind: str, name: str, before: str, *, f
     if literal is None:
         return None
     if flag or _DIRECTIVE.search(before):
-        return _finding(text, literal, kind, name, shell=True)
+        if not literal.quoted and _NEXT_FLAG.match(text, literal.start) is not None:
+            return None
+        words = "\n" not in text[position - 4 : position]
+        return _finding(text, literal, kind, name, shell=True, words=words)
     value = text[literal.start : literal.end]
     made = "_" in name and looks_random(value, 20) and sum(char.isdigit() for char in value) >= 2
     return _finding(text, literal, kind, name, strict=True) if made else None
 
 
-def _assigned(text: str, after: re.Match[str], kind: str, name: str, before: str) -> SecretFinding | None:
+def _assigned(
+    text: str, after: re.Match[str], kind: str, name: str, before: str, span: tuple[int, int]
+) -> SecretFinding | None:
     separator = after.group("sep")
     position = after.end()
     moved = _NEXT_LINE.match(text, position)
@@ -146,7 +167,21 @@ def _assigned(text: str, after: re.Match[str], kind: str, name: str, before: str
         cut = re.search(r"[&#]", text[quote.start : quote.end])
         quote = Literal(quote.start, quote.start + cut.start(), "") if cut is not None else quote
     shell = line and _SHELL_NAME.match(name.rpartition(".")[2]) is not None
-    return _finding(text, quote, kind, name, shell=shell)
+    sure = kind == kinds.PASSWORD and not quote.quoted and _is_sure(text, after, quote, before, span)
+    return _finding(text, quote, kind, name, shell=shell, sure=sure)
+
+
+def _is_sure(text: str, after: re.Match[str], literal: Literal, before: str, span: tuple[int, int]) -> bool:
+    """Tell whether nothing but a password can stand here, so that a plain word is one."""
+    separator, spaced = after.group("sep"), bool(after.group("space"))
+    if separator not in ("=", ":"):
+        return False
+    if separator == "=" and not spaced and (text.startswith("-", span[0]) or _ARGUMENT.search(before) is not None):
+        return True
+    if after_login(text, span[0]):
+        return True
+    value = text[literal.start : literal.end]
+    return word_password(value, capitals=False) and setting_line(text, span[0], literal.end, separator, spaced=spaced)
 
 
 def _pair_of_auth(text: str, end: int) -> SecretFinding | None:
@@ -178,9 +213,11 @@ def _finding(
     *,
     strict: bool = False,
     shell: bool = False,
+    sure: bool = False,
+    words: bool = True,
 ) -> SecretFinding | None:
     value = text[literal.start : literal.end]
-    if not acceptable(value, kind, name, quoted=literal.quoted, strict=strict, shell=shell):
+    if not acceptable(value, kind, name, quoted=literal.quoted, strict=strict, shell=shell, sure=sure, words=words):
         return None
     return SecretFinding(literal.start, literal.end, kinds.API_KEY if kind == LOOSE else kind, kinds.LAYER)
 
@@ -193,13 +230,18 @@ def acceptable(
     quoted: bool,
     strict: bool = False,
     shell: bool = False,
+    sure: bool = False,
+    words: bool = True,
 ) -> bool:
     """Tell whether a value can be the secret that its name announces.
 
-    `shell` marks `NAME=value` of env files and shells, where nothing but a value can stand; `strict` asks for a random
-    look whatever the name.
+    `shell` marks `NAME=value` of env files and shells, where nothing but a value can stand; `sure` marks other such
+    places; `strict` asks for a random look whatever the name, and without `words` no plain word is a password.
     """
-    if len(value) < 4 or len(value) > 8192 or is_dummy(value) or "[REDACTED" in value:
+    code = code_of(name)
+    if code and short_code(value, sure=quoted or shell):
+        return not strict
+    if code in ("pin", "code") or len(value) < 4 or len(value) > 8192 or is_dummy(value) or "[REDACTED" in value:
         return False
     number = kind == kinds.PASSWORD and value.isdigit()
     if not number and is_reference(value) and not (quoted and looks_random(value, 12)):
@@ -207,7 +249,10 @@ def acceptable(
     if kind == LOOSE:
         return _loose(value, name, shell=shell)
     if kind == kinds.PASSWORD and not strict:
-        return _password(value, quoted=quoted, shell=shell)
+        typed = words and (quoted or shell or sure)
+        if typed and word_password(value, capitals=shell or sure):
+            return True
+        return _password(value, quoted=quoted, shell=shell or sure)
     if kind == kinds.SECRET and (passphrase_like(value) or (shell and password_like(value, quoted=False))):
         return True
     if " " in value and quoted:
@@ -219,7 +264,7 @@ def acceptable(
 
 
 def _loose(value: str, name: str, *, shell: bool) -> bool:
-    if not looks_random(value, 20) or " " in value:
+    if not looks_random(value, 16 if shell else 20) or " " in value:
         return False
     if re.search(r"(?:^|[-_:.])[0-9a-f]{32,64}$", value):
         return shell and name.isupper() and re.fullmatch(r"[0-9a-f]+", value) is not None

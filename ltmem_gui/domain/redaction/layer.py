@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from ltmem_gui.domain.redaction.addresses import address_findings
+from ltmem_gui.domain.redaction.commands import command_findings
 from ltmem_gui.domain.redaction.context import assignment_findings
 from ltmem_gui.domain.redaction.document import Document
 from ltmem_gui.domain.redaction.edges import DecodedView, neighbourhoods
 from ltmem_gui.domain.redaction.files import file_findings
 from ltmem_gui.domain.redaction.key_material import key_findings
+from ltmem_gui.domain.redaction.logins import login_findings
 from ltmem_gui.domain.redaction.prose import prose_findings
 from ltmem_gui.domain.redaction.vendors import vendor_findings
 from ltmem_gui.domain.secrets import SecretFinding
@@ -38,5 +40,7 @@ def _rules(text: str) -> Iterator[SecretFinding]:
     yield from key_findings(document)
     yield from address_findings(document)
     yield from assignment_findings(document)
+    yield from command_findings(document)
     yield from file_findings(document)
+    yield from login_findings(document)
     yield from prose_findings(document)

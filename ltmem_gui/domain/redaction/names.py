@@ -15,6 +15,7 @@ STEMS: Final = (
     "passcode",
     "pass",
     "pwd",
+    "pw",
     "secret",
     "token",
     "key",
@@ -30,6 +31,8 @@ STEMS: Final = (
     "pat",
     "pin",
     "otp",
+    "mfa",
+    "2fa",
     "bearer",
     "dsn",
 )
@@ -99,6 +102,16 @@ _SECRET_WORDS: Final = word_set(
     secret secrets credential credentials pepper mnemonic otp totp seed
     """
 )
+_CODE_WORDS: Final = word_set(
+    """
+    pin otp totp passcode
+    """
+)
+_CODES_OF: Final = word_set(
+    """
+    pin otp totp mfa fa verification security sms login access auth recovery unlock door safe card sim
+    """
+)
 _KEY_QUALIFIERS: Final = word_set(
     """
     api app access auth secret private client account encryption encrypt decryption signing sign session master
@@ -112,6 +125,16 @@ LOOSE: Final = "loose"
 """A `…_key` of unknown meaning: its value has to look very random."""
 
 
+@lru_cache(maxsize=4096)
+def code_of(name: str) -> str:
+    """Return the word by which a name announces a short code (`pin`, `otp`, `passcode`, `code`), empty for none."""
+    words = [word.lower() for word in _WORDS.findall(name)]
+    tail = words[-1] if words else ""
+    if tail in _CODE_WORDS or (tail == "code" and len(words) > 1 and words[-2] in _CODES_OF):
+        return tail
+    return ""
+
+
 @lru_cache(maxsize=16384)
 def name_kind(name: str) -> str | None:
     """Return the kind of secret a name announces, `LOOSE` for a key of unknown meaning, None for none."""
@@ -123,16 +146,18 @@ def name_kind(name: str) -> str | None:
     tail = words[-1]
     before = words[-2] if len(words) > 1 else ""
     compound = _COMPOUND.search("".join(words[-2:])) if tail not in _PASSWORD_WORDS else None
-    if tail in _NO_SECRET_TAIL or (before in _NO_SECRET_BEFORE and tail not in _PASSWORD_WORDS):
+    if (tail in _NO_SECRET_TAIL and not code_of(name)) or (before in _NO_SECRET_BEFORE and tail not in _PASSWORD_WORDS):
         return None
+    if tail == "code":
+        return kinds.PASSWORD if before in _CODES_OF else None
     kind = _by_tail(tail, before, name) or (_by_compound(compound.group(2)) if compound else None)
     return kinds.AWS_KEY if "aws" in words and kind in (kinds.API_KEY, kinds.SECRET, kinds.TOKEN) else kind
 
 
 def _by_tail(tail: str, before: str, name: str) -> str | None:
     if tail in _PASSWORD_WORDS:
-        if tail in ("pass", "pin", "pw") and not before and "-" not in name:
-            return kinds.PASSWORD if tail != "pin" and name.islower() else None
+        if tail in ("pass", "pw") and not before and "-" not in name:
+            return kinds.PASSWORD if name.islower() else None
         return kinds.PASSWORD
     if tail.endswith(("password", "passwd", "passphrase")):
         return kinds.PASSWORD

@@ -58,6 +58,7 @@ _REFERENCE: Final = re.compile(
       | \w+/\d{8}/[\w-]+/\w+/(?:aws4|goog4)_request
       | (?:https?|ftp|file|ssh|s3|gs|arn|data|urn|mailto|vault|op|env|secret|ref|ssm|aws|gcp|kms|awssm|azurekv|exec|cmd)
         :[^\s]*
+      | \$ANSIBLE_VAULT;.*
       | (?:sha(?:1|256|384|512)|md5|h1)[-:][A-Za-z0-9+/=]+            # digests
       | [\^~>=<]{1,2}\s?v?\d+(?:\.[\dx*]+)*(?:-[a-z]+[\d.]*)?          # versions
       | v?\d+(?:\.\d+)+(?:[-+.]?[A-Za-z]*\d*)*                        # versions
@@ -102,6 +103,8 @@ _SHORT_WORDS: Final = word_set(
 _SEGMENT: Final = re.compile(r"[A-Za-z0-9]+")
 _WORD: Final = re.compile(r"(?:[A-Z]+|[A-Z]?[a-z]+)\d{0,4}")
 _SHORT: Final = re.compile(r"\d{1,4}[a-z]{1,3}|v\d+\w?")
+_LONG: Final = 14
+"""From here on, letters with digits at two places are no name."""
 _DIGITS: Final = re.compile(r"\d+")
 _HUMP: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -163,7 +166,8 @@ def is_wordlike(segment: str) -> bool:
     if _WORD.fullmatch(segment):
         return letters <= 4 or _pronounceable(humps[0])
     digits = len(segment) - letters
-    if len(_DIGITS.findall(segment)) > 2 or digits * 3 > len(segment):
+    runs = len(_DIGITS.findall(segment))
+    if runs > 2 or (runs > 1 and len(segment) >= _LONG) or digits * 3 > len(segment):
         return False
     spoken = sum(len(hump) for hump in humps if len(hump) >= 4 and not hump.isupper() and _pronounceable(hump))
     return spoken >= (0.6 if digits else 0.4) * letters
