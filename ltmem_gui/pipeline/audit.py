@@ -97,7 +97,7 @@ async def load_audit(
     complete = False
     if refs is None:
         refs, complete = await _discover(adapters, request, cancel, listen)
-    read = await _read_sessions(adapters, refs, _cited_places(files), with_usage, cancel, listen)
+    read = await _read_sessions(adapters, refs, cited_places(files), with_usage, cancel, listen)
     complete = complete and not read.notes
     if snapshots is None:
         snapshots = await _at_baseline(adapters, snapshot, read.notes)
@@ -168,7 +168,7 @@ async def _discover(
     return found.refs, not found.skipped and len(found.refs) < limit
 
 
-def _cited_places(files: Mapping[str, bytes]) -> dict[str, int]:
+def cited_places(files: Mapping[str, bytes]) -> dict[str, int]:
     """Return thread id in lower case → the last line that is cited of it."""
     last: dict[str, int] = {}
     for path in citing_files(files):

@@ -17,6 +17,7 @@ from ltmem_gui.domain.plan import Plan
 from ltmem_gui.domain.review import all_accepted
 from ltmem_gui.domain.rollouts import Rollout
 from ltmem_gui.domain.verdicts import VerdictRecord
+from ltmem_gui.pipeline.audit import cited_places
 from ltmem_gui.pipeline.ports import Adapters
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.pipeline.sessions import open_store
@@ -39,12 +40,16 @@ async def audit_of_plan(
     when `base` is not what the plan was made from.
     """
     files = await adapters.offload.thread(apply_selection, base, plan, all_accepted(plan))
-    texts = {thread: _session_text(rollout) for thread, rollout in rollouts.items()}
+    cited = await adapters.offload.thread(cited_places, files)
+    texts = {thread: _session_text(rollout, cited.get(thread.lower(), 0)) for thread, rollout in rollouts.items()}
     found: AuditSet = await adapters.offload.cpu(collect, AuditSources(files, texts, frozenset(texts)))
     async with open_store(adapters, request.home, writing=False) as call:
         records = await call(call.store.verdicts)
     return ReviewAudit(found.items, records)
 
 
-def _session_text(rollout: Rollout) -> SessionText:
-    return SessionText(lines_of(rollout.items), None, rollout.updated_at)
+def _session_text(rollout: Rollout, cited: int) -> SessionText:
+    """Take what can be cited; whether a line behind the last item exists is not known here."""
+    lines = lines_of(rollout.items)
+    reached = max((*lines, *(line.line for line in rollout.skipped_lines)), default=0)
+    return SessionText(lines, reached if reached >= cited else None, rollout.updated_at)

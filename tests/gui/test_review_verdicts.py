@@ -19,6 +19,7 @@ from ltmem_gui.domain.consent import Selection
 from ltmem_gui.domain.errors import GrantMissing
 from ltmem_gui.domain.events import ignore
 from ltmem_gui.domain.plan import Plan
+from ltmem_gui.domain.rollouts import Rollout, RolloutItem, RolloutRef
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.domain.verdicts import VerdictRecord
 from ltmem_gui.pipeline.operations import Operations
@@ -176,6 +177,25 @@ def test_what_cannot_be_judged_says_why(desk: Desk) -> None:
     desk.panel.view.set_cursor_row(desk.panel.model.document.headers[0] + 2)
     desk.press(K.Key_1)
     assert desk.asked == []
+
+
+def test_a_rollout_is_judged_once_it_was_read(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def read(ref: RolloutRef) -> Rollout:
+        item = RolloutItem("user", "message", "in passing: always pnpm", line=9)
+        return Rollout(id="t1", agent="codex", path=ref.path, items=(item,), updated_at=1)
+
+    monkeypatch.setattr(desk.panel._operations, "load_rollout", read)
+    desk.panel.show_rollouts({"t1": RolloutRef(agent="codex", path="/r.jsonl", size=0, mtime_ns=0)})
+    desk.go("- in a rollout [c2]")
+    button = desk.panel.findChild(QToolButton, "review.evidence.judge")
+    assert button is not None
+    assert not button.isVisible()
+    desk.press(K.Key_S)
+    assert desk.verdict == "Verdict: none yet"
+    assert button.isVisible()
+    desk.press(K.Key_1)
+    assert desk.verdict == "Verdict: supports"
+    assert desk.records()[0].thread_ids == ("t1",)
 
 
 def test_the_sitting_ends_with_a_receipt_when_the_plan_goes(desk: Desk) -> None:

@@ -70,7 +70,7 @@ class ReviewJudging(QObject):
         note = f" — {one_line(standing.record.note, 80)}" if standing is not None and standing.record.note else ""
         others = self._verdicts.others(item)
         beside = f" · {plural(others, 'other person', 'other people')} judged it" if others else ""
-        self._page.side.show_verdict(f"Verdict: {words}{note}{beside}")
+        self._page.side.show_verdict(f"Verdict: {words}{note}{beside}", can_judge=True)
 
     def judge(self, support: Support) -> None:
         """Give the verdict; one that leaves a question asks for a reason first."""

@@ -108,11 +108,11 @@ class SidePane(QWidget):
             self._lines.addAction(action)
         self._judge.setMenu(menu)
 
-    def show_verdict(self, words: str) -> None:
+    def show_verdict(self, words: str, *, can_judge: bool = False) -> None:
         """Say what was judged of the source that is shown; nothing hides the line."""
         self._verdict.setText(words)
         self._verdict.setVisible(bool(words))
-        self._judge.setVisible(bool(words))
+        self._judge.setVisible(can_judge)
 
     def take_focus(self) -> None:
         """Give the focus to the evidence; a rollout that is not read yet is asked for."""
