@@ -34,6 +34,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("demo.open", "Open the demo…", icon="demo", tip="Sample rollouts in a fresh folder that you choose"),
     ActionSpec("run.scan", "Scan", icon="scan", tip="Reads the sessions folder; nothing is written or sent"),
     ActionSpec("run.estimate", "Estimate", icon="search", tip="Reads and redacts in memory only; no lease, no lock"),
+    ActionSpec("run.dry", "Dry run", icon="search", tip="Both phases in memory; no lease, no lock, nothing sent"),
     ActionSpec("run.start", "Run…", icon="run", tip="Extract, then consolidate; effects are shown first"),
     ActionSpec("run.consolidate", "Consolidate…", icon="review", tip="Make a plan to review from what is extracted"),
     ActionSpec("run.undo", "Undo the last apply…", tip="A plan to review like any other, within 24 hours"),

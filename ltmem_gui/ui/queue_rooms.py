@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
 from ltmem_gui.ui.bridge.supervisor import Supervisor
+from ltmem_gui.ui.dry_run_desk import DryRunDesk
 from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models.opening import PlaceOpener
 from ltmem_gui.ui.models.run_state import RunState
@@ -40,10 +41,12 @@ class QueueRooms(QObject):
         self._bench = bench
         self.rows = QueueDesk(window, bench, supervisor, theme, opener)
         self.recovery = RecoveryDesk(window, bench, supervisor)
+        self.dry_run = DryRunDesk(window, bench, supervisor)
         self.ends = RunEnds(bench, window.queue.announcer.say, self._mark)
         self.layout = None if layout is None else WindowLayout(window, layout, supervisor)
         self.rows.told.connect(self._on_told)
         self.recovery.noticed.connect(self.noticed)
+        self.dry_run.noticed.connect(self.noticed)
         self.ends.noticed.connect(self.noticed)
         bench.estimated.connect(window.queue.take_plan)
         bench.run_changed.connect(self._on_run_changed)

@@ -23,6 +23,7 @@ MENU = (
     "run.start",
     "run.scan",
     "run.estimate",
+    "run.dry",
     "run.consolidate",
     "run.undo",
     "provider.open",
