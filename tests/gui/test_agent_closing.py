@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -29,9 +30,18 @@ def never(request: Recorded) -> str:
     return ""
 
 
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder whose sessions the built-in rules have extracted."""
+    return extracted_samples(tmp_path_factory.mktemp("samples"))
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_while_the_agent_works_gives_the_lease_back(tmp_path: Path, number: signal.Signals) -> None:
-    home, root = extracted_samples(tmp_path) / "data", tmp_path / "memory"
+def test_a_signal_while_the_agent_works_gives_the_lease_back(
+    samples: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    home, root = tmp_path / "data", tmp_path / "memory"
+    shutil.copytree(samples / "data", home)
     environment = {
         **os.environ,
         "HOME": str(tmp_path / "nobody"),

@@ -341,6 +341,32 @@ def test_a_variable_is_named_never_its_value(room: Room, monkeypatch: pytest.Mon
     assert room.controller.workbench.settings.provider_key_env == "MY_KEY"
 
 
+def test_a_model_file_extracts_only_and_explains_itself(room: Room) -> None:
+    async def work() -> None:
+        room.pick("local")
+        assert room.page.reason.text() == "Choose a model file first."
+        assert not room.page.url.isVisible()
+        room.page.model.setEditText("/nowhere/model.gguf")
+        assert "the built-in rules consolidate" in room.page.price.text()
+        room.press("provider.test")
+        await room.settled()
+        assert room.page.outcome.text().startswith("✕ ")
+        room.press("provider.use_now")
+
+    room.show(work)
+    choice = room.controller.workbench.choice
+    assert (choice.extract, choice.consolidate, choice.extract_model) == ("local", "builtin", "/nowhere/model.gguf")
+
+
+def test_a_file_that_is_far_too_large_is_not_taken(room: Room, tmp_path: Path) -> None:
+    home = tmp_path / "large"
+    home.mkdir()
+    (home / MODEL_FILE).write_bytes(b"#" * 70_000)
+    room.harness.call(lambda: room.controller.name_folders(Folders(home=home)))
+    room.harness.call(room.controller.workbench.read_receipts)
+    assert "larger than 64 KiB" in room.window.messages.text
+
+
 def test_without_a_data_folder_nothing_can_be_saved(room: Room, tmp_path: Path) -> None:
     async def work() -> None:
         room.press("provider.save")
