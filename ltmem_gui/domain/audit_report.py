@@ -161,7 +161,7 @@ def build_report(
         first_at=min((record.at for record in records), default=None),
         last_at=max((record.at for record in records), default=None),
         coverage=summary.words,
-        agreement=tuple(_clean(_words(found)) for found in agreements(drawn, verdicts)),
+        agreement=tuple(_clean(agreement_words(found)) for found in agreements(drawn, verdicts)),
         notes=tuple(_clean(note) for note in notes),
     )
     return AuditReport(
@@ -310,7 +310,8 @@ def _record(record: VerdictRecord) -> ReportRecord:
     )
 
 
-def _words(found: Agreement) -> str:
+def agreement_words(found: Agreement) -> str:
+    """Return how far two raters agree, raw and as κ, in words."""
     first, second = found.raters
     return f"{first} and {second}: same verdict in {found.same.words}; {found.words}"
 

@@ -7,7 +7,7 @@ they said. Positions are (citing file, line in it).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ltmem_gui.domain.anchors import EvidenceSnapshot, Location
 from ltmem_gui.domain.audit_evidence import Kept
@@ -65,17 +65,32 @@ def look_up(
     return found
 
 
-def places_of_claims(files: Mapping[str, bytes]) -> dict[Position, tuple[int, ...]]:
-    """Return position → the lines of all citations of the same claims, in reading order, its own among them."""
+@dataclass(frozen=True, slots=True)
+class ClaimPlaces:
+    """How claims and citations belong together.
+
+    `together` maps a position to the lines of all citations of the same claims, in reading order, its own among them;
+    `uncited` are the claims that no citation stands behind: file, line, text.
+    """
+
+    together: Mapping[Position, tuple[int, ...]] = field(default_factory=dict[Position, tuple[int, ...]])
+    uncited: tuple[tuple[str, int, str], ...] = ()
+
+
+def places_of_claims(files: Mapping[str, bytes]) -> ClaimPlaces:
+    """Read the claims of every citing file."""
     found: dict[Position, set[int]] = {}
+    uncited: list[tuple[str, int, str]] = []
     for path in citing_files(files):
         for group in read_document(files[path].decode("utf-8", "surrogateescape")).groups:
             entries = group.entries_by_claim
             for bullet in bullets_of(group):
                 lines = [entry.line for number in numbers_of(bullet) for entry in entries.get(number, ())]
+                if not lines:
+                    uncited.append((path, bullet.line, bullet.text))
                 for line in lines:
                     found.setdefault((path, line), set()).update(lines)
-    return {at: tuple(sorted(lines)) for at, lines in found.items()}
+    return ClaimPlaces({at: tuple(sorted(lines)) for at, lines in found.items()}, tuple(uncited))
 
 
 def usage_of(outputs: Iterable[StageOneOutput], uses: Iterable[CitedUse]) -> dict[str, Usage]:

@@ -9,13 +9,14 @@ from ltmem_gui.domain.audit_repairs import Repair
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.citation_look import Position
 from ltmem_gui.domain.consent import ApplyGrant
-from ltmem_gui.domain.events import Listener
+from ltmem_gui.domain.events import Listener, ignore
 from ltmem_gui.domain.plan import Plan
 from ltmem_gui.domain.rollouts import Rollout, RolloutRef
 from ltmem_gui.domain.usage import CitedUse
 from ltmem_gui.domain.verdicts import VerdictRecord
 from ltmem_gui.pipeline import audit_repairs, audit_sitting, citation_look
 from ltmem_gui.pipeline.audit import Audit, load_audit
+from ltmem_gui.pipeline.audit_reports import FORMATS, ReportFormat, ReportWish, make_report
 from ltmem_gui.pipeline.audit_sitting import Sitting
 from ltmem_gui.pipeline.citation_look import LookResult
 from ltmem_gui.pipeline.ports import Adapters, WorkspaceSnapshot
@@ -53,6 +54,20 @@ class AuditOperations:
         return await self._adapters.offload.thread(
             read_project_file, self._adapters.project_files, tuple(folders), path
         )
+
+    async def report(
+        self,
+        request: Request,
+        wish: ReportWish,
+        form: ReportFormat,
+        *,
+        program: str,
+        refs: Sequence[RolloutRef] | None = None,
+    ) -> bytes:
+        """Return a report in the form asked for, what it quotes redacted; writes nothing."""
+        audit = await self.load(request, cancel=CancelToken(), listen=ignore, refs=refs)
+        report = await make_report(self._adapters, audit, wish, program=program)
+        return (await self._adapters.offload.thread(FORMATS[form], report)).encode("utf-8")
 
     async def look(
         self,

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from ltmem_gui.domain.citation_check import Snapshots
-from ltmem_gui.domain.citation_look import Looked, LookSources, Position, look_up, places_of_claims, standings
+from ltmem_gui.domain.citation_look import (
+    ClaimPlaces,
+    Looked,
+    LookSources,
+    Position,
+    look_up,
+    places_of_claims,
+    standings,
+)
 from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.usage import CitedUse
 from ltmem_gui.pipeline.audit_drift import baseline_snapshots
@@ -21,12 +29,12 @@ from ltmem_gui.pipeline.sessions import open_store
 class LookResult:
     """What a look found, a part or the last of it.
 
-    `places` answers for positions; `claims` maps a position to the lines of all citations of its claims; `standing`
-    maps a thread in lower case to its use and why it is kept.
+    `places` answers for positions; `claims` tells how claims and citations belong together, None where it was not
+    asked; `standing` maps a thread in lower case to its use and why it is kept.
     """
 
     places: Mapping[Position, Looked] = field(default_factory=dict[Position, Looked])
-    claims: Mapping[Position, tuple[int, ...]] = field(default_factory=dict[Position, tuple[int, ...]])
+    claims: ClaimPlaces | None = None
     standing: Mapping[str, str] = field(default_factory=dict[str, str])
 
 

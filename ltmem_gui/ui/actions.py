@@ -56,6 +56,8 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("queue.citations", "Show its citations", "queue", tip="Places of the memory that cite this rollout"),
     ActionSpec("queue.editor", "Open in your editor…", "queue", tip="Asks first, and shows the command"),
     ActionSpec("queue.reveal", "Show in the file manager…", "queue", tip="Asks first"),
+    ActionSpec("queue.others", "Show the others", "queue", tip="The rows that the last action was not for"),
+    ActionSpec("queue.figures", "Failures and times", tip="Failures by cause, how long jobs took, files left aside"),
     ActionSpec("queue.cancel", "Cancel this one", "queue", icon="cancel", tip="Only its extraction; no try is lost"),
     ActionSpec("queue.retry", "Retry…", "queue", tip="The next run takes them, with all tries"),
     ActionSpec("queue.run_now", "Run now…", "queue", icon="run", tip="Extract just these rollouts"),

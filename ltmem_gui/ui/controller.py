@@ -208,6 +208,7 @@ class Controller(QObject):
         self.opener.noticed.connect(self._on_noticed)
         self.copies.noticed.connect(self._on_noticed)
         window.review.copies = self.copies
+        window.citations.session.copies = self.copies
         window.review.verdicts.noticed.connect(self._on_noticed)
         window.review.verdicts.ended.connect(self.workbench.read_receipts)
         window.review.hand_over.opener = self.opener

@@ -106,6 +106,7 @@ KEYS: tuple[KeyLine, ...] = (
     KeyLine("citations", ("O",), "Open at the line", "citations.open"),
     KeyLine("citations", ("I",), "Copy the location", "citations.copy"),
     KeyLine("citations", ("P",), "Copy a permalink", "citations.permalink"),
+    KeyLine("citations", ("F5",), "Check again", "citations.check"),
     KeyLine("citations", ("Q",), "Copy the cited lines", "citations.quote"),
     KeyLine("citations", ("Alt+Down",), "Next place of this claim", "citations.next_place"),
     KeyLine("citations", ("Alt+Up",), "Previous place of this claim", "citations.previous_place"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtTest import QTest
+from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
 from ltmem_gui.domain.cancel import CancelToken
@@ -33,7 +33,8 @@ from tests.gui.builders import scanned
 from tests.gui.conftest import LoopHarness
 from tests.helpers.bench import DAY, NOW, Bench
 from tests.helpers.guard import Guard
-from tests.helpers.sessions import thread_id, write_codex
+from tests.helpers.sessions import thread_id
+from tests.helpers.stores import extracted
 
 FIRST = thread_id(0, NOW - DAY)
 LINES = [
@@ -116,19 +117,17 @@ def room(qtbot: QtBot, harness: LoopHarness, tmp_path: Path, guard: Guard) -> It
     bench = Bench(tmp_path)
     guard.protect(bench.home, bench.memory)
     guard.granted = True
-    write_codex(
-        bench.sessions,
-        [("user", "Always run pnpm test in this repo, never npm."), ("assistant", "ok")],
-        number=0, at=NOW - DAY, cwd="/p",
-    )  # fmt: skip
+    summaries = bench.memory / "rollout_summaries"
+    summaries.mkdir(parents=True)
+    (summaries / "a.md").write_text(f"thread_id: {FIRST}\nupdated_at: x\ncwd: /p\n\n- run pnpm test\n", "utf-8")
+    (bench.memory / "notes.md").write_text("\n".join(LINES) + "\n", "utf-8")
+    (bench.memory / "MEMORY.md").write_text(MEMORY.format(summary="rollout_summaries/a.md"), "utf-8")
+    bench.sessions.mkdir()
+    bench.stores.create_home(bench.home)
+    with bench.stores.writing(bench.home) as store:
+        extracted(store, FIRST, NOW - DAY)
 
     async def fill() -> None:
-        await bench.apply(await bench.plan_extract())
-        await bench.apply(await bench.plan_consolidate())
-        (summary,) = (bench.memory / "rollout_summaries").iterdir()
-        (bench.memory / "notes.md").write_text("\n".join(LINES) + "\n", "utf-8")
-        text = MEMORY.format(summary=f"rollout_summaries/{summary.name}")
-        (bench.memory / "MEMORY.md").write_text(text, "utf-8")
         operations = Operations(bench)
         request = bench.request()
         audit = await operations.audit.load(request, cancel=CancelToken(), listen=bench.events.append)
@@ -314,7 +313,7 @@ def test_the_cited_lines_are_copied_with_their_place(room: Room) -> None:
     room.panel.commands.copy_quote()
     assert QGuiApplication.clipboard().text() == f"{LINES[0]}\n{LINES[1]}\n— notes.md:1-2"
     room.panel.commands.copy_permalink()
-    assert QGuiApplication.clipboard().text().startswith("notes.md@")
+    assert QGuiApplication.clipboard().text() == "notes.md#L1-2"
 
 
 def test_changed_words_are_marked_and_a_hash_says_so() -> None:
@@ -351,7 +350,7 @@ def test_a_projects_file_is_read_by_a_press_and_only_then(
     panel = room.panel
     room.read()
     room.go_to("there")
-    assert "O reads git objects below /p" in panel._evidence_title.full_text
+    assert "press O to read it from the git objects below /p" in panel._evidence_title.full_text
     assert room.label("there") == "○ project file"
     assert asked == []
     panel.activateWindow()
@@ -382,4 +381,123 @@ def test_without_a_named_folder_no_project_is_looked_for(room: Room, guard: Guar
     assert room.panel.projects.opened == ()
     named = [f"/p{number}" for number in range(4)]
     room.panel.projects.follow(None, ScanReport(tuple(replace(scanned(n), cwd=cwd) for n, cwd in enumerate(named))))
-    assert room.panel.projects.words() == "O reads git objects below /p0, /p1 and 2 more"
+    assert room.panel.projects.words() == "press O to read it from the git objects below /p0, /p1 and 2 more"
+
+
+def test_the_list_is_grouped_and_groups_open_and_close(room: Room, qtbot: QtBot) -> None:
+    tester = QAbstractItemModelTester(room.panel.model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    room.read(ScanReport((replace(scanned(1), id=FIRST, title="pnpm"),)))
+    panel, model = room.panel, room.panel.model
+    panel.activateWindow()
+    panel.table.setFocus()
+    room.go_to("palettes")
+    count = model.rowCount()
+    titles: dict[str, list[str]] = {}
+    for choice, words in enumerate(("One list", "By file", "By session", "By place")):
+        room.harness.call(lambda choice=choice: panel.groups.setCurrentIndex(choice))
+        heads = [str(model.data(model.index(at, 0))) for at in model.group_positions]
+        titles[words] = heads
+        assert model.rowCount() == count + len(heads)
+        assert room.note == "palettes"
+    assert titles["One list"] == []
+    assert titles["By file"][0].startswith("▾ MEMORY.md · ")
+    assert any(title.startswith("▾ pnpm · ") for title in titles["By session"])
+    assert "▾ no session · 5" in titles["By session"]
+    assert titles["By place"][0].startswith("▾ found · ")
+    head = model.group_positions[0]
+    assert panel.table.columnSpan(head, 0) == model.columnCount()
+    assert model.data(model.index(head, 1)) is None
+    assert model.data(model.index(head, 0), Qt.ItemDataRole.FontRole) is not None
+    room.harness.call(lambda: panel.table.setCurrentIndex(model.index(head, 0)))
+    assert panel.current_row() is None
+    assert panel.evidence.toPlainText() == ""
+    rows = model.rowCount()
+    for key in (Qt.Key.Key_Left, Qt.Key.Key_Return):
+        room.harness.call(lambda key=key: QTest.keyClick(panel.table, key))
+        closed = str(model.data(model.index(head, 0), Qt.ItemDataRole.AccessibleTextRole)).endswith("closed")
+        assert closed == (key == Qt.Key.Key_Left)
+        assert (model.rowCount() < rows) == closed
+        assert panel.table.currentIndex().row() == head
+        assert panel.focusWidget() is panel.table
+    room.harness.call(lambda: panel.table.clicked.emit(model.index(head, 0)))
+    assert model.rowCount() < rows
+    room.harness.call(lambda: panel._go_to("MEMORY.md", next(row.line for row in model.rows if row.note == "palettes")))
+    assert room.note == "palettes"
+    assert not model.toggle(panel.table.currentIndex().row())
+    room.harness.call(lambda: QTest.keyClick(panel.table, Qt.Key.Key_Left))
+    assert room.note == "palettes"
+    del tester
+
+
+def test_claims_without_citation_are_rows_of_their_own(room: Room, guard: Guard) -> None:
+    with guard.grant():
+        path = room.bench.memory / "MEMORY.md"
+        path.write_text(path.read_text().replace("- the tests", "- nobody said this\n- the tests"))
+    room.read()
+    row = next(row for row in room.panel.model.rows if row.place is Place.UNCITED)
+    assert (row.note, row.label) == ("nobody said this", "∅ no citation")
+    room.harness.call(lambda: room.panel.chips._buttons["uncited"].setChecked(True))
+    assert room.panel.model.rowCount() == 1
+    assert room.panel.claim.marked_labels == (str(row.line),)
+    assert "no citation stands behind this claim" in room.panel._evidence_title.full_text
+    assert room.panel.commands.place() == DiskPlace(str(room.bench.memory), "MEMORY.md", row.line)
+
+
+def test_a_row_is_read_in_the_order_in_which_it_is_judged(room: Room) -> None:
+    room.read()
+    room.go_to("c1 level")
+    index = room.panel.model.index(room.panel.table.currentIndex().row(), 0)
+    words = str(room.panel.model.data(index, Qt.ItemDataRole.AccessibleTextRole))
+    assert words == f"{room.panel.current_row().standing}; c1 level; notes.md:1-1; ✓ found"  # type: ignore[union-attr]
+
+
+def test_the_folder_is_checked_again_on_a_press(room: Room, qtbot: QtBot) -> None:
+    room.read()
+    room.panel.activateWindow()
+    room.panel.table.setFocus()
+    with qtbot.waitSignal(room.panel.read_asked, timeout=1_000):
+        QTest.keyClick(room.panel.table, Qt.Key.Key_F5)
+
+
+def test_a_report_is_saved_where_the_person_says(room: Room, tmp_path: Path) -> None:
+    saved: list[tuple[Path, bytes, str]] = []
+
+    class Copies:
+        target: Path | None = tmp_path / "report.md"
+
+        async def choose(self, title: str, name: str) -> Path | None:
+            assert (title, name) == ("Save: Report of the citations as Markdown", "citations.md")
+            return self.target
+
+        async def save(self, target: Path, data: bytes, what: str) -> bool:
+            saved.append((target, data, what))
+            return True
+
+    room.read()
+    desk = room.panel.desk
+    entry = next(action for action in desk.reports.actions() if action.objectName() == "audit.report.md")
+    room.harness.call(entry.trigger)
+    assert saved == []
+    copies = Copies()
+    room.panel.session.copies = copies  # type: ignore[assignment]
+    room.harness.call(entry.trigger)
+    ((target, data, what),) = saved
+    assert (target, what) == (tmp_path / "report.md", "Report of the citations as Markdown")
+    assert b"palettes" in data
+    copies.target = None
+    room.harness.call(entry.trigger)
+    assert len(saved) == 1
+    room.harness.call(desk._on_report_clicked)
+    desk.reports.close()
+
+
+def test_the_desk_says_what_a_sample_can_tell(room: Room) -> None:
+    room.read()
+    desk = room.panel.desk
+    room.harness.call(desk.opener.click)
+    desk.method.setCurrentIndex(1)
+    assert desk._power.text() == "59 with no error: at most 5.0 % are wrong (95 %)"
+    desk.number.setText("x")
+    assert desk._power.text() == ""
+    desk.method.setCurrentIndex(0)
+    assert not desk._power.isVisible()

@@ -47,7 +47,9 @@ def test_the_baseline_answers_where_nothing_was_kept() -> None:
 
 def test_citations_of_a_claim_belong_together() -> None:
     text = MEMORY.replace("never npm [Task 1] [c1]", "never npm [Task 1] [c1] [c2]")
-    found = places_of_claims({"MEMORY.md": text.encode()})
+    claims = places_of_claims({"MEMORY.md": text.encode()})
+    found = claims.together
+    assert [words for _, _, words in claims.uncited] == ["nobody said this", "points nowhere"]
     lines = text.split("\n")
     c1, c2, c3 = (next(n for n, line in enumerate(lines, 1) if f"note=[{c}" in line) for c in ("c1", "c2", "c3"))
     assert found["MEMORY.md", c1] == found["MEMORY.md", c2] == (c1, c2)
@@ -55,7 +57,7 @@ def test_citations_of_a_claim_belong_together() -> None:
 
 
 def test_use_is_counted_by_thread_and_by_summary_file() -> None:
-    row = StageOneOutput("T-1", 1, "raw", "sum", None, 86_400, 2, 86_400, None)
+    row = StageOneOutput("T-1", 1, "raw", "sum", None, 86_400, 2, 86_400)
     uses = [
         CitedUse("1", ("t-1", "T-1"), 9),
         CitedUse("2", ("rollout_summaries/1970-01-01T00-00-01-0000.md",), None),

@@ -13,11 +13,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from ltmem_gui import __version__
 from ltmem_gui.domain.anchors import Location
 from ltmem_gui.domain.audit import AuditItem, Standing, Support
-from ltmem_gui.domain.audit_frames import Frame, Method, Stratum, draw
+from ltmem_gui.domain.audit_frames import Frame, Method, Stratum, draw, stratum_of
 from ltmem_gui.domain.audit_queue import AuditQueue
 from ltmem_gui.domain.audit_repairs import Repair, RepairKind, anchored, pointed
+from ltmem_gui.domain.audit_report import agreement_words, agreements
 from ltmem_gui.domain.audit_statistics import coverage, unsettled
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.citations import CitationEntry
@@ -28,15 +30,25 @@ from ltmem_gui.domain.plan import Plan
 from ltmem_gui.domain.rollouts import RolloutRef
 from ltmem_gui.domain.verdicts import VerdictRecord
 from ltmem_gui.pipeline.audit import Audit
+from ltmem_gui.pipeline.audit_reports import ReportFormat, ReportWish
 from ltmem_gui.pipeline.audit_sitting import Sitting
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.models.citation_table import VerdictMark
+from ltmem_gui.ui.models.file_copies import FileCopies
 from ltmem_gui.ui.models.workbench import Notice
 
 TASK = "audit"
 STORE_TASK = "audit.store"
+REPORT_TASK = "audit.report"
+REPORTS: dict[ReportFormat, str] = {
+    "html": "HTML",
+    "md": "Markdown",
+    "csv": "CSV",
+    "jsonl": "JSON lines",
+    "sarif": "SARIF",
+}
 
 Confirm = Callable[[Plan, Selection], Awaitable[bool]]
 
@@ -99,6 +111,7 @@ class AuditSession(QObject):
         self._supervisor = supervisor
         self._clock = clock
         self._powers: AuditPowers | None = None
+        self.copies: FileCopies | None = None
         self._sitting: Sitting | None = None
         self._audit: Audit | None = None
         self._drawn: tuple[AuditItem, ...] = ()
@@ -154,8 +167,21 @@ class AuditSession(QObject):
         """Return the header: how much is cited, judged, supported."""
         if self.queue is None or self._audit is None:
             return ()
-        rater = self.wish.rater
-        return coverage(self._audit.found.claims, self._drawn, self.queue.verdicts, rater=rater).words
+        found = self._audit.found
+        counted = coverage(
+            found.claims,
+            self._drawn,
+            self.queue.verdicts,
+            rater=self.wish.rater,
+            sessions=self._audit.sessions,
+            cited_sessions=found.cited_sessions,
+        )
+        never = len(counted.sessions_never_cited)
+        more = (f"Sessions never cited: {never}",) if never else ()
+        # Who judges blind must not learn from the agreement what the other said.
+        settled = not self.wish.blind or self.queue.current is None
+        agreed = agreements(self._drawn, self.queue.verdicts) if settled else ()
+        return (*counted.words, *more, *map(agreement_words, agreed))
 
     # asking
 
@@ -211,6 +237,13 @@ class AuditSession(QObject):
         if self._powers is not None and not self._supervisor.is_running(TASK):
             self._supervisor.spawn(TASK, self._propose_repair(pointed(file, entry, first, last)))
 
+    def save_report(
+        self, form: ReportFormat, refs: Sequence[RolloutRef] | None, projects: tuple[Path, ...] = ()
+    ) -> None:
+        """Save a report of the last frame, or of everything, where the person says."""
+        if self.copies is not None and self._powers is not None and not self._supervisor.is_running(REPORT_TASK):
+            self._supervisor.spawn(REPORT_TASK, self._save_report(self.copies, form, refs, projects))
+
     def end(self) -> None:
         """End the sitting once everything is stored."""
         if self._sitting is not None and not self._supervisor.is_running(TASK):
@@ -253,6 +286,19 @@ class AuditSession(QObject):
         plan = await self._operations.audit.plan_repairs(self._lent().request(), (repair,))
         self.plan_made.emit(plan)
 
+    async def _save_report(
+        self, copies: FileCopies, form: ReportFormat, refs: Sequence[RolloutRef] | None, projects: tuple[Path, ...]
+    ) -> None:
+        title = f"Report of the citations as {REPORTS[form]}"
+        target = await copies.choose(f"Save: {title}", f"citations.{form}")
+        if target is None:
+            return
+        request = replace(self._lent().request(), projects=projects)
+        wish = ReportWish(self.wish.method, self.wish.size, self.wish.seed, self.wish.by)
+        program = f"LTMem {__version__}"
+        data = await self._operations.audit.report(request, wish, form, program=program, refs=refs)
+        await copies.save(target, data, title)
+
     async def _end(self) -> None:
         sitting, self._sitting = self._sitting, None
         assert sitting is not None
@@ -281,10 +327,13 @@ class AuditSession(QObject):
 
     def _mark(self, item: AuditItem) -> VerdictMark:
         standing = self.queue.standing(item) if self.queue else None
+        others = self.queue.others(item, blind=self.wish.blind) if self.queue else ()
+        raters = [other.record.rater for other in others]
+        about = " ".join((stratum_of(item, "age", int(self._clock())), *item.threads, *raters))
         if standing is None:
-            return VerdictMark("pending", "" if self.wish.blind else "; ".join(map(str, item.smells)))
+            return VerdictMark("pending", "" if self.wish.blind else "; ".join(map(str, item.smells)), about)
         words = f"stale: {standing.support}" if standing.is_stale else str(standing.support)
-        return VerdictMark(words, "; ".join(map(str, item.smells)))
+        return VerdictMark(words, "; ".join(map(str, item.smells)), f"{about} {standing.record.rater}")
 
     def _close(self) -> None:
         self.queue = None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from PySide6.QtCore import QObject, Signal
 from rapidfuzz.distance import Indel
 
-from ltmem_gui.domain.citation_look import Position
+from ltmem_gui.domain.citation_look import ClaimPlaces, Position
 from ltmem_gui.pipeline.citation_look import LookResult
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.pipeline.ports import WorkspaceSnapshot
@@ -30,7 +30,7 @@ class CitationLooker(QObject):
         self._operations = operations
         self._supervisor = supervisor
         self._request: Callable[[], Request] | None = None
-        self.claims: Mapping[Position, tuple[int, ...]] = {}
+        self.claims = ClaimPlaces()
         self.standing: Mapping[str, str] = {}
 
     def lend(self, request: Callable[[], Request]) -> None:
@@ -39,7 +39,7 @@ class CitationLooker(QObject):
 
     def start(self, folder: WorkspaceSnapshot, report: ScanReport | None, first: Collection[Position]) -> None:
         """Look at a folder that was read; a look at another one ends."""
-        self.claims, self.standing = {}, {}
+        self.claims, self.standing = ClaimPlaces(), {}
         if self._request is None:
             return
         uses = [use for rollout in report.rollouts for use in rollout.citations] if report is not None else []
@@ -50,7 +50,7 @@ class CitationLooker(QObject):
 
     def stop(self) -> None:
         """Forget what was found."""
-        self.claims, self.standing = {}, {}
+        self.claims, self.standing = ClaimPlaces(), {}
         self._supervisor.cancel(TASK)
 
     def _on_part_delivered(self, part: LookResult) -> None:

@@ -63,7 +63,7 @@ class ProjectReader(QObject):
             return "no session names a project folder"
         more = f" and {len(self._folders) - 2} more" if len(self._folders) > 2 else ""
         names = ", ".join(one_line(folder, 80) for folder in self._folders[:2])
-        return f"O reads git objects below {names}{more}"
+        return f"press O to read it from the git objects below {names}{more}"
 
     def ask(self, row: CitationRow, *, pressed: bool, done: Callable[[], bool]) -> bool:
         """Read a row's file if its folders were opened before, or now that a person `pressed`; tell whether it is read.

@@ -33,6 +33,7 @@ class Place(StrEnum):
     CHANGED = "missing text"
     NOT_SCANNED = "rollout not scanned"
     PROJECT = "project file"
+    UNCITED = "no citation"
     OUT_OF_RANGE = "out of range"
     MISSING = "missing file"
     OUTSIDE = "outside root"
@@ -58,6 +59,7 @@ SIGNS = {
     Place.SESSION: "#",
     Place.NOT_SCANNED: "○",
     Place.PROJECT: "○",
+    Place.UNCITED: "∅",
 }
 
 
@@ -144,12 +146,22 @@ def citation_rows(snapshot: WorkspaceSnapshot, scanned_ids: Iterable[str] = ()) 
     return rows
 
 
+def uncited_rows(claims: Iterable[tuple[str, int, str]]) -> list[CitationRow]:
+    """Return rows of the claims that no citation stands behind."""
+    reason = "no citation stands behind this claim"
+    return [
+        CitationRow(file, line, Place.UNCITED, "", one_line(text, 400), reason=reason) for file, line, text in claims
+    ]
+
+
 def chip_of(place: Place) -> str:
     """Return the id of the filter chip that a place belongs to."""
     if place in GOOD_PLACES:
         return "good"
     if place in DRIFTED_PLACES:
         return "drift"
+    if place is Place.UNCITED:
+        return "uncited"
     return "open" if place in (Place.NOT_SCANNED, Place.PROJECT) else "bad"
 
 

@@ -15,6 +15,8 @@ from ltmem_gui.ui.models.citation_rows import CitationRow, Place, chip_of, searc
 _DISPLAY = int(Qt.ItemDataRole.DisplayRole)
 _TOOLTIP = int(Qt.ItemDataRole.ToolTipRole)
 _FOREGROUND = int(Qt.ItemDataRole.ForegroundRole)
+_FONT = int(Qt.ItemDataRole.FontRole)
+_SPOKEN = int(Qt.ItemDataRole.AccessibleTextRole)
 _HORIZONTAL = Qt.Orientation.Horizontal
 
 Index = QModelIndex | QPersistentModelIndex
@@ -30,23 +32,47 @@ _KEYS: tuple[Callable[[CitationRow], Any], ...] = (
     lambda row: row.note.lower(),
 )
 
-_COLORS = {"good": "state.good", "drift": "state.needs", "open": "muted", "bad": "state.bad"}
+_COLORS = {"uncited": "state.needs", "good": "state.good", "drift": "state.needs", "open": "muted", "bad": "state.bad"}
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictMark:
-    """What a sitting says of a row: the verdict in words, and hints where they may be seen."""
+    """What a sitting says of a row: the verdict in words, and hints where they may be seen.
+
+    `about` is what the filter finds it by as well: age, sessions, raters.
+    """
 
     words: str = ""
     hints: str = ""
+    about: str = ""
 
     @property
     def text(self) -> str:
         """Return what the filter looks at."""
-        return f"{self.words} {self.hints}"
+        return f"{self.words} {self.hints} {self.about}"
 
 
 NO_MARK = VerdictMark()
+GroupKey = Callable[[CitationRow], str]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRow:
+    """The head of a group of rows."""
+
+    title: str
+    count: int
+    is_open: bool = True
+
+    @property
+    def label(self) -> str:
+        """Return what is shown of it."""
+        return f"{'▾' if self.is_open else '▸'} {self.title} · {self.count}"
+
+    @property
+    def spoken(self) -> str:
+        """Return what is read of it."""
+        return f"Group {self.title}, {self.count} rows, {'open' if self.is_open else 'closed'}"
 
 
 class CitationTableModel(QAbstractTableModel):
@@ -55,12 +81,15 @@ class CitationTableModel(QAbstractTableModel):
     about_to_arrange = Signal()
     arranged = Signal()
 
-    def __init__(self, color: Callable[[str], Any], parent: QObject | None = None) -> None:
+    def __init__(self, color: Callable[[str], Any], bold: Any = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._color = color
+        self._bold = bold
         self._rows: tuple[CitationRow, ...] = ()
         self._texts: tuple[str, ...] | None = None
-        self._shown: list[CitationRow] = []
+        self._shown: list[CitationRow | GroupRow] = []
+        self._group: GroupKey | None = None
+        self._closed: set[str] = set()
         self._words = ""
         self._places: frozenset[Place] = frozenset()
         self._order: tuple[int, bool] | None = None
@@ -74,7 +103,7 @@ class CitationTableModel(QAbstractTableModel):
     @property
     def shown_keys(self) -> frozenset[str] | None:
         """Return the keys of the rows that are shown, None where nothing is filtered."""
-        return frozenset(row.key for row in self._shown) if self._words or self._places else None
+        return frozenset(row.key for row in self._matching()) if self._words or self._places else None
 
     def rowCount(self, parent: Index = _ROOT) -> int:
         return 0 if parent.isValid() else len(self._shown)
@@ -86,6 +115,10 @@ class CitationTableModel(QAbstractTableModel):
         if not index.isValid():
             return None
         row = self._shown[index.row()]
+        if isinstance(row, GroupRow):
+            return self._group_data(row, index.column(), role)
+        if role == _SPOKEN and index.column() == 0:
+            return spoken(row, self._mark(row))
         if role == _DISPLAY:
             words = self._mark(row).words
             texts = (row.label, words, row.short_standing, row.short_target, one_line(row.note or row.reason, 300))
@@ -101,12 +134,39 @@ class CitationTableModel(QAbstractTableModel):
         return HEADERS[section] if orientation == _HORIZONTAL and role == _DISPLAY else None
 
     def row_at(self, position: int) -> CitationRow | None:
-        """Return the row shown at a position."""
-        return self._shown[position] if 0 <= position < len(self._shown) else None
+        """Return the row shown at a position, None for the head of a group."""
+        row = self._shown[position] if 0 <= position < len(self._shown) else None
+        return row if isinstance(row, CitationRow) else None
 
     def position_of(self, key: str) -> int | None:
         """Return where a row is shown."""
-        return next((index for index, row in enumerate(self._shown) if row.key == key), None)
+        return next((at for at, row in enumerate(self._shown) if isinstance(row, CitationRow) and row.key == key), None)
+
+    @property
+    def group_positions(self) -> tuple[int, ...]:
+        """Return where the heads of groups are shown."""
+        return tuple(at for at, row in enumerate(self._shown) if isinstance(row, GroupRow)) if self._group else ()
+
+    def set_groups(self, key: GroupKey | None) -> None:
+        """Show the rows in groups of equal keys, all open; None for one list."""
+        self._group = key
+        self._closed.clear()
+        self._arrange()
+
+    def toggle(self, position: int) -> bool:
+        """Open or close the group whose head is shown at a position; tell whether there is one."""
+        row = self._shown[position] if 0 <= position < len(self._shown) else None
+        if not isinstance(row, GroupRow):
+            return False
+        (self._closed.add if row.is_open else self._closed.discard)(row.title)
+        self._arrange()
+        return True
+
+    def open_groups(self) -> None:
+        """Open every group."""
+        if self._closed:
+            self._closed.clear()
+            self._arrange()
 
     def set_rows(self, rows: Sequence[CitationRow]) -> None:
         """Take a new list."""
@@ -146,13 +206,30 @@ class CitationTableModel(QAbstractTableModel):
     def _arrange(self) -> None:
         self.about_to_arrange.emit()
         self.beginResetModel()
-        self._shown = self._matching()
+        rows = self._matching()
         if self._order is not None:
             column, reverse = self._order
             by_verdict = column == VERDICT_COLUMN
-            self._shown.sort(key=lambda r: self._mark(r).words if by_verdict else _KEYS[column](r), reverse=reverse)
+            rows.sort(key=lambda r: self._mark(r).words if by_verdict else _KEYS[column](r), reverse=reverse)
+        self._shown = list(rows) if self._group is None else self._grouped(rows, self._group)
         self.endResetModel()
         self.arranged.emit()
+
+    def _grouped(self, rows: list[CitationRow], key: GroupKey) -> list[CitationRow | GroupRow]:
+        groups: dict[str, list[CitationRow]] = {}
+        for row in rows:
+            groups.setdefault(key(row), []).append(row)
+        shown: list[CitationRow | GroupRow] = []
+        for title, members in groups.items():
+            is_open = title not in self._closed
+            shown.append(GroupRow(title, len(members), is_open))
+            shown += members if is_open else ()
+        return shown
+
+    def _group_data(self, row: GroupRow, column: int, role: int) -> Any:
+        if column != 0:
+            return None
+        return {_DISPLAY: row.label, _SPOKEN: row.spoken, _FONT: self._bold}.get(role)
 
     def _matching(self) -> list[CitationRow]:
         words = self._words.lower().split()
@@ -169,3 +246,9 @@ class CitationTableModel(QAbstractTableModel):
 
     def _mark(self, row: CitationRow) -> VerdictMark:
         return self._marks.get(row.key, NO_MARK) if self._marks else NO_MARK
+
+
+def spoken(row: CitationRow, mark: VerdictMark) -> str:
+    """Return a row for a screen reader, in the order in which it is judged: claim, note, evidence, status, verdict."""
+    parts = (row.standing, row.note, row.target, row.label, mark.words)
+    return one_line("; ".join(part for part in parts if part), 600)

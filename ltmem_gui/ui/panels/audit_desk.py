@@ -22,9 +22,11 @@ from PySide6.QtWidgets import (
 from ltmem_gui.domain.audit import GUIDELINE, Support
 from ltmem_gui.domain.audit_frames import METHODS, STRATA
 from ltmem_gui.domain.audit_repairs import RepairKind
+from ltmem_gui.domain.audit_statistics import at_most_wrong
 from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.pipeline.audit_reports import ReportFormat
 from ltmem_gui.ui.actions import ActionRegistry
-from ltmem_gui.ui.models.audit_state import AuditSession, SittingWish
+from ltmem_gui.ui.models.audit_state import REPORTS, AuditSession, SittingWish
 from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label
 
 VERDICTS: dict[str, Support] = {
@@ -45,9 +47,13 @@ SETTLE = len(METHODS)
 
 
 class AuditDesk(QFrame):
-    """Show a session's state and pass presses on. Signals: `begin_asked` (`SittingWish`), `list_wanted` (focus)."""
+    """Show a session's state and pass presses on.
+
+    Signals: `begin_asked` (`SittingWish`), `report_asked` (form), `list_wanted` (focus).
+    """
 
     begin_asked = Signal(object)
+    report_asked = Signal(object)
     list_wanted = Signal()
 
     def __init__(self, session: AuditSession, actions: ActionRegistry, parent: QWidget | None = None) -> None:
@@ -100,7 +106,18 @@ class AuditDesk(QFrame):
         words = plain_label(
             "Do the cited lines support the claims? Stores your verdicts, and what the lines say now.", role="muted"
         )
-        return _row(self.opener, words, None)
+        self.report = QPushButton("Report ▾")
+        self.report.setObjectName("audit.report")
+        self.report.setAccessibleName("Save a report of the citations")
+        self.report.setToolTip("Reads the memory folder, cited sessions and verdicts; asks before it is written")
+        self.report.setProperty("flat", "true")
+        self.reports = QMenu(self.report)
+        for form, title in REPORTS.items():
+            entry = self.reports.addAction(f"{title}…")
+            entry.setObjectName(f"audit.report.{form}")
+            entry.triggered.connect(partial(self._on_report_chosen, form))
+        self.report.clicked.connect(self._on_report_clicked)
+        return _row(self.opener, words, None, self.report)
 
     def _build_setup(self) -> QWidget:
         self.rater = _field("audit.rater", "Rater", 160)
@@ -110,7 +127,7 @@ class AuditDesk(QFrame):
         self.method.currentIndexChanged.connect(self._on_method_changed)
         self.number = _field("audit.size", "How many", 64)
         self.number.setText("59")
-        self.number.setToolTip("59 without an error: at most 5 % are wrong (95 %)")
+        self.number.textChanged.connect(self._on_number_changed)
         self.by = _choice("audit.by", "Strata", ("by file", "by age", "by new or older", "by smell"))
         self.seed = _field("audit.seed", "Seed", 64)
         self.seed.setText("1")
@@ -129,13 +146,15 @@ class AuditDesk(QFrame):
         drop.setProperty("flat", "true")
         drop.clicked.connect(self._on_not_now_clicked)
         self._refusal = plain_label(role="bad")
+        self._power = plain_label(role="muted")
+        self._power.setObjectName("audit.power")
         rater, judge, seed = (plain_label(text, role="muted") for text in ("Rater", "Judge", "Seed"))
         page = QWidget()
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
         column.addLayout(_line(rater, self.rater, judge, self.method, self.number, self.by, seed, self.seed, None))
-        column.addLayout(_line(self.blind, self._refusal, None, drop, self.begin))
+        column.addLayout(_line(self.blind, self._power, self._refusal, None, drop, self.begin))
         return page
 
     def _build_sitting(self) -> QWidget:
@@ -237,9 +256,24 @@ class AuditDesk(QFrame):
         self.number.setVisible(method in (1, 2))
         self.by.setVisible(method == 2)
         self.blind.setVisible(method != SETTLE)
+        self._power.setVisible(method in (1, 2))
+        self._on_number_changed()
+
+    def _on_number_changed(self) -> None:
+        """Say what a sample of this size can tell."""
+        text = self.number.text().strip()
+        size = int(text) if _is_number(text) else 0
+        most = 100 * at_most_wrong(size)
+        self._power.setText(f"{size} with no error: at most {most:.1f} % are wrong (95 %)" if size else "")
 
     def _on_repair_clicked(self) -> None:
         self.repairs.popup(self.repair.mapToGlobal(self.repair.rect().topLeft()))
+
+    def _on_report_clicked(self) -> None:
+        self.reports.popup(self.report.mapToGlobal(self.report.rect().topLeft()))
+
+    def _on_report_chosen(self, form: ReportFormat, _checked: bool = False) -> None:
+        self.report_asked.emit(form)
 
     def _on_repair_chosen(self, kind: RepairKind, _checked: bool = False) -> None:
         self.session.propose(kind, self.note.text())

@@ -7,16 +7,13 @@ from collections.abc import Mapping
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
+    QComboBox,
     QFrame,
     QHBoxLayout,
-    QHeaderView,
     QLineEdit,
     QSplitter,
     QStackedWidget,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
@@ -27,6 +24,7 @@ from ltmem_gui.domain.audit_support import quote_spans
 from ltmem_gui.domain.citation_look import Position
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.rollouts import RolloutRef
+from ltmem_gui.pipeline.audit_reports import ReportFormat
 from ltmem_gui.pipeline.citation_look import LookResult
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.pipeline.ports import WorkspaceSnapshot
@@ -44,21 +42,25 @@ from ltmem_gui.ui.models.citation_rows import (
     evidence_lines,
     evidence_text,
     thread_of,
+    uncited_rows,
     who_cites,
 )
 from ltmem_gui.ui.models.citation_table import VERDICT_COLUMN, CitationTableModel, VerdictMark
+from ltmem_gui.ui.models.formats import middle
 from ltmem_gui.ui.models.text_lines import rollout_lines
 from ltmem_gui.ui.models.workbench import Notice, Seen
 from ltmem_gui.ui.panels.audit_desk import AuditDesk
 from ltmem_gui.ui.panels.citation_commands import CitationCommands, CitationView
 from ltmem_gui.ui.panels.citation_evidence import EvidencePane
-from ltmem_gui.ui.theme import ROW_HEIGHT, Theme, monospace
+from ltmem_gui.ui.panels.citation_list import CitationTable
+from ltmem_gui.ui.theme import Theme, bold_font, monospace
 from ltmem_gui.ui.widgets.bars import EmptyPage
 from ltmem_gui.ui.widgets.chips import Chip, ChipRow
 from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label
 from ltmem_gui.ui.widgets.line_view import LineColors, LineView
 
 TASK = "citations.evidence"
+GROUPS = ("One list", "By file", "By session", "By place")
 
 
 def line_colors(theme: Theme) -> LineColors:
@@ -66,19 +68,6 @@ def line_colors(theme: Theme) -> LineColors:
     return LineColors(
         theme.color("cite.band"), theme.color("cite.edge"), theme.color("diff.gutter"), theme.color("diff.gutter_text")
     )
-
-
-class CitationTable(QTableView):
-    """The list. Signals: `evidence_asked` on Return and on the right arrow key."""
-
-    evidence_asked = Signal()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) or (plain and event.key() == Qt.Key.Key_Right):
-            self.evidence_asked.emit()
-            return
-        super().keyPressEvent(event)
 
 
 class CitationsPanel(QWidget):
@@ -107,7 +96,8 @@ class CitationsPanel(QWidget):
         self._seen = Seen()
         self._kept = ""
         self._leads = True  # a row that a person chooses is judged next; one that moves by itself is not
-        self.model = CitationTableModel(theme.color, self)
+        self._titles: dict[str, str] = {}
+        self.model = CitationTableModel(theme.color, bold_font(), self)
         self.session = AuditSession(operations, supervisor, parent=self)
         self.looker = CitationLooker(operations, supervisor, self)
         self.projects = ProjectReader(operations, supervisor, self)
@@ -129,6 +119,7 @@ class CitationsPanel(QWidget):
         self.session.marks_changed.connect(self._on_marks_changed)
         self.session.mark_changed.connect(self.model.set_mark)
         self.desk.begin_asked.connect(self._on_begin_asked)
+        self.desk.report_asked.connect(self._on_report_asked)
         self.desk.list_wanted.connect(self.table.setFocus)
 
     def show_seen(self, seen: Seen) -> None:
@@ -140,6 +131,8 @@ class CitationsPanel(QWidget):
             # Its items speak of texts that are not there any more; what was judged is stored, and is resumed.
             self.session.end()
         self.projects.follow(seen.snapshot, seen.report)
+        rollouts = seen.report.rollouts if seen.report is not None else ()
+        self._titles = {rollout.id.lower(): one_line(rollout.title, 60) for rollout in rollouts}
         if seen.snapshot is None:
             self.looker.stop()
             self.model.set_rows(())
@@ -175,7 +168,7 @@ class CitationsPanel(QWidget):
     def go_to_place(self, by: int) -> None:
         """Go to the next or previous citation of the claims that this one belongs to."""
         row = self.current_row()
-        lines = self.looker.claims.get((row.file, row.line), ()) if row is not None else ()
+        lines = self.looker.claims.together.get((row.file, row.line), ()) if row is not None else ()
         if row is None or len(lines) < 2:
             self._say("This claim is cited at one place only")
             return
@@ -195,8 +188,9 @@ class CitationsPanel(QWidget):
 
     def _bind(self, actions: ActionRegistry) -> None:
         bind, commands = actions.bind, self.commands
-        bind("citations.evidence", self.focus_evidence)
+        bind("citations.evidence", self.table.go_in)
         bind("citations.open", self.open_evidence)
+        bind("citations.check", self.read_asked.emit)
         bind("citations.copy", commands.copy_location)
         bind("citations.permalink", commands.copy_permalink)
         bind("citations.quote", commands.copy_quote)
@@ -207,11 +201,11 @@ class CitationsPanel(QWidget):
         bind("citations.next_citing", partial(self.go_to_citing, 1))
         bind("citations.previous_citing", partial(self.go_to_citing, -1))
 
-    def _build(self, actions: ActionRegistry) -> None:
+    def _build_bar(self) -> QWidget:
         self.filter = QLineEdit()
         self.filter.setObjectName("citations.filter")
         self.filter.setAccessibleName("Filter the citations")
-        self.filter.setPlaceholderText("Filter by file, target, note, place or verdict")
+        self.filter.setPlaceholderText("Filter by file, target, note, place, verdict, rater or age")
         self.filter.setClearButtonEnabled(True)
         self.filter.textChanged.connect(self._on_filter_changed)
         self.chips = ChipRow(
@@ -221,8 +215,14 @@ class CitationsPanel(QWidget):
                 Chip("drift", "Drifted", "≈"),
                 Chip("open", "Not scanned", "○"),
                 Chip("bad", "Broken", "✕"),
+                Chip("uncited", "Uncited", "∅"),
             ],
         )
+        self.groups = QComboBox()
+        self.groups.setObjectName("citations.groups")
+        self.groups.setAccessibleName("Groups of the list")
+        self.groups.addItems(GROUPS)
+        self.groups.currentIndexChanged.connect(self._on_groups_changed)
         self.chips.chosen.connect(self._on_filter_changed)
         self._summary = plain_label(role="muted")
         bar = QFrame()
@@ -232,8 +232,15 @@ class CitationsPanel(QWidget):
         row.setSpacing(12)
         row.addWidget(self.chips)
         row.addWidget(self.filter, 1)
+        row.addWidget(self.groups)
         row.addWidget(self._summary)
-        self.table = self._build_table(actions)
+        return bar
+
+    def _build(self, actions: ActionRegistry) -> None:
+        bar = self._build_bar()
+        self.table = CitationTable(self.model, actions)
+        self.table.selectionModel().currentRowChanged.connect(self._on_current_row_changed)
+        self.table.evidence_asked.connect(self.focus_evidence)
         self._claim_title = ElidedLabel(role="muted")
         self.claim = self._view("citations.claim", "Claim")
         self.pane = EvidencePane(line_colors(self._theme), monospace())
@@ -260,36 +267,6 @@ class CitationsPanel(QWidget):
         layout.setSpacing(0)
         layout.addWidget(bar)
         layout.addWidget(self._stack, 1)
-
-    def _build_table(self, actions: ActionRegistry) -> CitationTable:
-        table = CitationTable()
-        table.setObjectName("citations.table")
-        table.setAccessibleName("Citations")
-        table.setModel(self.model)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.setTabKeyNavigation(False)
-        table.setShowGrid(False)
-        table.setWordWrap(False)
-        table.setAlternatingRowColors(True)
-        table.verticalHeader().setVisible(False)
-        table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        table.verticalHeader().setDefaultSectionSize(max(ROW_HEIGHT, table.fontMetrics().height() + 8))
-        header = table.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setStretchLastSection(True)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        wide = table.fontMetrics().averageCharWidth()
-        for index, width in enumerate((24, 17, 20, 27, 12)):
-            header.resizeSection(index, wide * width)
-        table.setColumnHidden(VERDICT_COLUMN, True)
-        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        header.setSortIndicatorClearable(True)
-        table.setSortingEnabled(True)
-        table.selectionModel().currentRowChanged.connect(self._on_current_row_changed)
-        table.evidence_asked.connect(self.focus_evidence)
-        actions.attach(table, "citations")
-        return table
 
     def _view(self, name: str, title: str) -> LineView:
         view = LineView(name, line_colors(self._theme), monospace())
@@ -378,6 +355,15 @@ class CitationsPanel(QWidget):
         self.model.set_filter(self.filter.text(), frozenset(places))
         self.session.limit(self.model.shown_keys)
 
+    def _on_groups_changed(self, choice: int) -> None:
+        self.model.set_groups((None, lambda row: row.file, self._session_of, lambda row: row.place.value)[choice])
+
+    def _session_of(self, row: CitationRow) -> str:
+        """Return the title of the session that a row rests on."""
+        thread = thread_of(row, self._seen.snapshot) if self._seen.snapshot is not None else row.thread_id.lower()
+        ref = self._titles.get(thread, "")
+        return f"{ref}{' · ' if ref else ''}{middle(thread, 13)}" if thread else "no session"
+
     def _on_model_arranging(self) -> None:
         row = self.current_row()
         self._kept = row.key if row else ""
@@ -398,9 +384,15 @@ class CitationsPanel(QWidget):
             self.session.follow(row.file, row.line)
 
     def _on_begin_asked(self, wish: SittingWish) -> None:
+        self.session.begin(wish, self._refs(), self.projects.opened)
+
+    def _on_report_asked(self, form: ReportFormat) -> None:
+        self.session.save_report(form, self._refs(), self.projects.opened)
+
+    def _refs(self) -> tuple[RolloutRef, ...] | None:
+        """Return the sessions that were scanned, None where no scan was."""
         report = self._seen.report
-        refs = tuple(rollout.ref for rollout in report.rollouts) if report is not None else None
-        self.session.begin(wish, refs, self.projects.opened)
+        return tuple(rollout.ref for rollout in report.rollouts) if report is not None else None
 
     def _on_marks_changed(self, marks: Mapping[str, VerdictMark]) -> None:
         self.table.setColumnHidden(VERDICT_COLUMN, not marks)
@@ -419,6 +411,8 @@ class CitationsPanel(QWidget):
         row = self.current_row()
         self._leads = False
         self.model.set_look(part.places)
+        if part.claims is not None and part.claims.uncited:
+            self.model.set_rows((*self.model.rows, *uncited_rows(part.claims.uncited)))
         self._leads = True
         self._update_page()
         if row is not None and part.standing and self._seen.snapshot is not None:
@@ -448,6 +442,8 @@ class CitationsPanel(QWidget):
         self._reveal(row.key)
 
     def _reveal(self, key: str) -> None:
+        if self.model.position_of(key) is None:
+            self.model.open_groups()
         if self.model.position_of(key) is None:
             self.chips.clear()
             self.filter.clear()
