@@ -77,7 +77,8 @@ class Receipt(_Value):
     `redactions` counts what was taken out, by place (input, output) and kind, never with values. `metrics` holds the
     counters of the run (`domain/metrics`), which stay on this computer. `steps` is the transcript of an agent's run:
     the tools it called on which files, without what it read or wrote. `costs` maps a currency to what the answers
-    cost, a decimal number as text; `cost_unknown` counts attempts whose cost nobody reported.
+    cost, a decimal number as text; `cost_unknown` counts attempts whose cost nobody reported. `notes` maps hunk ids (or
+    `path:*`) to what the reviewer wrote of them.
     """
 
     operation_number: int
@@ -95,6 +96,7 @@ class Receipt(_Value):
     watermark_before: int | None = None
     watermark_after: int | None = None
     overrides: dict[str, str] = {}
+    notes: dict[str, str] = {}
     redactions: dict[str, dict[str, int]] = {}
     metrics: dict[str, int] = {}
     costs: dict[str, str] = {}

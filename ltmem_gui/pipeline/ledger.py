@@ -90,7 +90,9 @@ class StoreLedger:
             if self._selection is not None:
                 store.refuse_hunks(self._told(refused_hunks(plan, self._selection, now)))
             reasons = {finding: self._words(reason) for finding, reason in receipt.overrides.items()}
-            metered = receipt.model_copy(update={"metrics": _metrics(plan, receipt), "overrides": reasons})
+            notes = {hunk: self._words(note) for hunk, note in receipt.notes.items()}
+            told = {"metrics": _metrics(plan, receipt), "overrides": reasons, "notes": notes}
+            metered = receipt.model_copy(update=told)
             return store.finish_global(
                 claim, watermark=watermark or 0, rows=rows, receipt=metered, now=self._adapters.clock()
             )

@@ -58,6 +58,7 @@ def record(ledger: ApplyLedger, claim: Claim, operation: Operation, commit: str 
         baseline_commit=commit,
         watermark_after=watermark,
         overrides=operation.selection.overrides,
+        notes=operation.selection.notes,
     )
     return ledger.finish(claim, plan, receipt, watermark=watermark, rows=plan.rows)
 

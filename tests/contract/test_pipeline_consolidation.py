@@ -171,11 +171,14 @@ def test_a_secret_typed_into_a_hunk_blocks_until_a_reason_is_written(bench: Benc
             await operations.approve(plan, edited, approver="me", surface="window")
         found = [f for f in await operations.check(plan, edited) if f.severity is Severity.BLOCKING]
         reasons = {finding.id: "a dummy for the tests" for finding in found}
-        grant = await operations.approve(
-            plan, edited.model_copy(update={"overrides": reasons}), approver="me", surface="window"
-        )
+        notes = {change.hunks[0].id: "kept on purpose, not ghp_Zk3vR8sW1qLm5TxC9bNa2Yd6HfJ0PuE4oKsQ"}
+        chosen = edited.model_copy(update={"overrides": reasons, "notes": notes})
+        grant = await operations.approve(plan, chosen, approver="me", surface="window")
         receipt = await operations.apply(grant, cancel=CancelToken(), listen=bench.events.append)
         assert receipt.overrides == reasons
+        (note,) = receipt.notes.values()
+        assert note.startswith("kept on purpose, not [")
+        assert "ghp_" not in note
 
     asyncio.run(run())
     assert "ghp_Zk3v" in (bench.memory / "MEMORY.md").read_text()

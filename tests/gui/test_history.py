@@ -29,7 +29,8 @@ def receipts(tmp_path: Path) -> tuple[Receipt, ...]:
         ReceiptFile(path="MEMORY.md", old_sha256="a" * 64, new_sha256="b" * 64),
         ReceiptFile(path="gone.md", old_sha256="c" * 64, new_sha256=None),
     )
-    older = receipt_of(plan, 1).model_copy(update={"files": files, "plan_digest": "older"})
+    noted = {"files": files, "plan_digest": "older", "notes": {"h1": "kept on purpose"}}
+    older = receipt_of(plan, 1).model_copy(update=noted)
     rows = receipt_of(plan, 2).model_copy(update={"counts": {"held": 1}})
     return older, rows, receipt_of(plan, 3).model_copy(update={"files": files, "plan_digest": "newest"})
 
@@ -97,6 +98,7 @@ def test_older_applies_are_files_and_counts(panel: HistoryPanel, tmp_path: Path)
     assert not button(panel, "history.changes").isEnabled()
     assert "Only the last apply keeps its text" in note(panel)
     assert panel.files.topLevelItemCount() == 2
+    assert "h1: kept on purpose" in [label.accessibleName() for label in panel.findChildren(QLabel)]
     panel.select(2)
     assert not button(panel, "history.changes").isVisible()
     assert note(panel) == ""

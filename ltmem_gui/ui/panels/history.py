@@ -256,6 +256,7 @@ def _facts(receipt: Receipt) -> list[tuple[str, str]]:
         before = formats.absolute(receipt.watermark_before) if receipt.watermark_before else "none"
         facts.append(("Watermark", f"{before} → {formats.absolute(receipt.watermark_after)}"))
     facts.extend(("Overridden", f"{name}: {one_line(reason)}") for name, reason in receipt.overrides.items())
+    facts.extend(("Note", f"{one_line(hunk, 80)}: {one_line(note, 400)}") for hunk, note in receipt.notes.items())
     return facts
 
 
