@@ -37,7 +37,7 @@ from ltmem_gui.ui.theme import ROW_HEIGHT, Theme, bold_font, monospace
 from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label, set_role
 from ltmem_gui.ui.widgets.line_view import LineView
 
-_WIDTHS = {STEP: 52, TOOL: 104, FILE: 208, TOKENS: 104, TIME: 72}
+_WIDTHS = {STEP: 48, TOOL: 96, TOKENS: 96, TIME: 64}
 
 
 class TranscriptView(QSplitter):
@@ -94,7 +94,8 @@ class TranscriptView(QSplitter):
         table.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
         header = table.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        header.setSectionResizeMode(RESULT, QHeaderView.ResizeMode.Stretch)
+        for column in (FILE, RESULT):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
         for column, width in _WIDTHS.items():
             table.setColumnWidth(column, width)
         table.selectionModel().currentRowChanged.connect(self._on_current_changed)
