@@ -68,6 +68,11 @@ class Link:
         return f"{sign} {self.name}: {self.text}" + (f" — {self.remedy}" if self.remedy else "")
 
 
+def cause_in_words(group: str) -> str:
+    """Return a group of failures in words."""
+    return _GROUPS[group][0] if group in _GROUPS else group or "another cause"
+
+
 def explain(
     report: ScanReport | None,
     jobs: Sequence[JobRecord],

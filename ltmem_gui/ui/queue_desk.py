@@ -11,7 +11,9 @@ from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.extraction import ExtractionInput, StageOneOutput
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.opening import Place, place_below
+from ltmem_gui.domain.queue_actions import QueueAction
 from ltmem_gui.ui.bridge.supervisor import Supervisor
+from ltmem_gui.ui.dialogs.figures import FiguresPage
 from ltmem_gui.ui.dialogs.messages import RolloutWindow
 from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models import formats
@@ -19,6 +21,7 @@ from ltmem_gui.ui.models.job_facts import InputFacts
 from ltmem_gui.ui.models.job_log import redacted_in_words, sizes_in_words
 from ltmem_gui.ui.models.job_rows import PHASE_TWO, JobRow
 from ltmem_gui.ui.models.opening import PlaceOpener
+from ltmem_gui.ui.models.queue_figures import figures_of
 from ltmem_gui.ui.models.text_lines import TextLine, lines_of
 from ltmem_gui.ui.models.workbench import Workbench
 from ltmem_gui.ui.panels.citations import line_colors
@@ -53,6 +56,8 @@ class QueueDesk(QObject):
         bind("queue.editor", lambda: self._on_place_pressed(opener.open_in_editor))
         bind("queue.reveal", lambda: self._on_place_pressed(opener.show_in_file_manager))
         bind("queue.cancel", self._on_cancel_pressed)
+        bind("queue.others", lambda: window.queue.select_keys(workbench.passed_over))
+        bind("queue.figures", self._on_figures_pressed)
         window.queue.row_chosen.connect(self.update_actions)
         self.update_actions(None)
 
@@ -117,6 +122,18 @@ class QueueDesk(QObject):
         row = self._row()
         self._window.citations.filter.setText(row.thread_id)
         self._window.show_panel("citations")
+
+    def _on_figures_pressed(self) -> None:
+        queue, report = self._window.queue, self._bench.seen.report
+        page = FiguresPage(figures_of(queue.model.rows, report.skipped_files if report else ()), self._window)
+        page.show_asked.connect(self._on_group_asked)
+        page.retry_asked.connect(lambda ids: self._bench.act_on_rows(QueueAction.RETRY, ids))
+        page.open()
+
+    def _on_group_asked(self, group: str) -> None:
+        self._window.show_panel("queue")
+        self._window.queue.chips.clear()
+        self._window.queue.filter.setText(f'error:"{group}"')
 
     def _on_place_pressed(self, act: Callable[[Place], None]) -> None:
         row = self._row()

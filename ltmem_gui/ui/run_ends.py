@@ -14,8 +14,8 @@ from ltmem_gui.ui.models import formats
 from ltmem_gui.ui.models.run_state import RunPhase, RunState
 from ltmem_gui.ui.models.workbench import RUN_TASK, Notice, Workbench
 
-# A run is what extracts, consolidates or applies; scanning and estimating are over too soon to be told of.
-_WORK = frozenset({RunPhase.EXTRACTING, RunPhase.CONSOLIDATING, RunPhase.APPLYING, RunPhase.WAITING_FOR_LOCK})
+# A run extracts, consolidates, or applies a reviewed plan. Scans and actions on rows are no runs.
+_WORK = frozenset({RunPhase.EXTRACTING, RunPhase.CONSOLIDATING, RunPhase.WAITING_FOR_LOCK})
 _NAMES = (
     (JobOutcome.SUCCEEDED, "gave a memory"),
     (JobOutcome.NO_OUTPUT, "held nothing to keep"),
@@ -59,7 +59,8 @@ class RunEnds(QObject):
 
     def _on_run_changed(self, state: RunState) -> None:
         self._cancelled = self._cancelled or state.phase is RunPhase.CANCELLING
-        self._working = self._working or state.phase in _WORK
+        applies = state.phase is RunPhase.APPLYING and self._bench.plan is not None
+        self._working = self._working or applies or state.phase in _WORK
 
     def _on_task_ended(self, end: TaskEnd) -> None:
         """Tell of the end once the task is over: its last events have come by then."""

@@ -406,6 +406,7 @@ class Workbench(QObject):
 
     async def _carry_out_small(self, plan: Plan, name: str, number: int) -> None:
         reasons = "; ".join(dict.fromkeys(reason for skip in plan.skipped for reason in skip.reasons))
+        self.passed_over = tuple(skip.id for skip in plan.skipped)
         if plan.state is PlanState.EMPTY:
             self._rest(RunPhase.NOTHING_TO_DO)
             self._notice("warning", f"{name}: for none of {plural(number, 'row')}", reasons)
@@ -421,7 +422,8 @@ class Workbench(QObject):
         self._rest(RunPhase.DONE)
         counts = ", ".join(f"{count} {name}" for name, count in receipt.counts.items())
         left = f"Not for {plural(len(plan.skipped), 'row')}: {reasons}" if plan.skipped else ""
-        self._notice("good", f"{name}: {counts or 'done'} (receipt no. {receipt.operation_number})", left)
+        others = "queue.others" if self.passed_over else ""
+        self._notice("good", f"{name}: {counts or 'done'} (receipt no. {receipt.operation_number})", left, others)
 
     def _rest(self, phase: RunPhase) -> None:
         """End a step aside: a plan that waits for its review goes on waiting."""

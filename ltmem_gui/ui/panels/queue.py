@@ -231,6 +231,16 @@ class QueuePanel(QWidget):
         if position is not None:
             self.table.setCurrentIndex(self.model.index(position, 0))
 
+    def select_keys(self, keys: Iterable[str]) -> int:
+        """Select the rows of these keys that are shown; return how many."""
+        self._kept_keys = list(keys)
+        places = [place for key in self._kept_keys if (place := self.model.position_of(key)) is not None]
+        self._kept_key = self._kept_keys[0] if self._kept_keys else ""
+        self._restore_selection()
+        if places:
+            self.table.scrollTo(self.model.index(min(places), 0))
+        return len(places)
+
     def focus_filter(self) -> None:
         """Move the keyboard into the filter."""
         self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -239,6 +249,41 @@ class QueuePanel(QWidget):
     # how it is built
 
     def _build(self, theme: Theme, actions: ActionRegistry) -> None:
+        bar = self._build_bar()
+        self.table = self._build_table(actions)
+        self.views = QueueViews(self.table, self.model, self.filter, self.chips, self._apply_filter)
+        bar.addWidget(self.views.button)
+        self.detail = QueueDetail(theme, actions)
+        self._empty = EmptyPage("queue.empty")
+        self._empty.pressed.connect(self._on_empty_pressed)
+        self._nothing = EmptyPage("queue.nothing")
+        sentence = "Other rows are hidden by the filter or the chips above."
+        self._nothing.teach("No rollout matches", sentence, "Show all")
+        self._nothing.pressed.connect(self._on_show_all_pressed)
+        self._body = QStackedWidget()
+        self._body.addWidget(self.table)
+        self._body.addWidget(self._nothing)
+        self.splitter = QSplitter(Qt.Orientation.Vertical)
+        self.splitter.setObjectName("queue.splitter")
+        self.splitter.addWidget(self._body)
+        self.splitter.addWidget(self.detail)
+        self.splitter.setStretchFactor(0, 3)
+        self.splitter.setStretchFactor(1, 2)
+        self.splitter.setSizes([360, 240])
+        self.splitter.setChildrenCollapsible(False)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self.splitter)
+        frame = QFrame()
+        frame.setProperty("role", "bar")
+        frame.setLayout(bar)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(frame)
+        layout.addWidget(self._stack, 1)
+
+    def _build_bar(self) -> QHBoxLayout:
         self.filter = QLineEdit()
         self.filter.setObjectName("queue.filter")
         self.filter.setAccessibleName("Filter the queue")
@@ -252,37 +297,14 @@ class QueuePanel(QWidget):
         self._shown.setObjectName("queue.shown")
         self.chips = ChipRow("queue.chips", [Chip(kind.value, TITLES[kind], SIGNS[kind]) for kind in CHIP_ORDER])
         self.chips.chosen.connect(self._on_chips_chosen)
-        bar = QFrame()
-        bar.setProperty("role", "bar")
-        first = QHBoxLayout(bar)
-        first.setContentsMargins(12, 6, 12, 6)
-        first.setSpacing(12)
-        first.addWidget(self.chips)
-        first.addWidget(self.filter, 1)
-        first.addWidget(self._problem)
-        first.addWidget(self._shown)
-        self.table = self._build_table(actions)
-        self.views = QueueViews(self.table, self.model, self.filter, self.chips, self._apply_filter)
-        first.addWidget(self.views.button)
-        self.detail = QueueDetail(theme, actions)
-        self._empty = EmptyPage("queue.empty")
-        self._empty.pressed.connect(self._on_empty_pressed)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._empty)
-        self.splitter = splitter = QSplitter(Qt.Orientation.Vertical)
-        splitter.setObjectName("queue.splitter")
-        splitter.addWidget(self.table)
-        splitter.addWidget(self.detail)
-        splitter.setStretchFactor(0, 3)
-        splitter.setStretchFactor(1, 2)
-        splitter.setSizes([360, 240])
-        splitter.setChildrenCollapsible(False)
-        self._stack.addWidget(splitter)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(bar)
-        layout.addWidget(self._stack, 1)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(12, 6, 12, 6)
+        bar.setSpacing(12)
+        bar.addWidget(self.chips)
+        bar.addWidget(self.filter, 1)
+        bar.addWidget(self._problem)
+        bar.addWidget(self._shown)
+        return bar
 
     def _build_table(self, actions: ActionRegistry) -> QueueTable:
         table = QueueTable()
@@ -331,6 +353,11 @@ class QueuePanel(QWidget):
         kinds = frozenset(StateKind(id_) for id_ in self.chips.checked)
         self.model.set_filter(self.filter.text(), kinds)
 
+    def _on_show_all_pressed(self) -> None:
+        self.filter.clear()
+        self.chips.clear()
+        self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+
     def _on_filter_entered(self) -> None:
         self.table.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
@@ -346,8 +373,9 @@ class QueuePanel(QWidget):
         self._restore_selection()
         if self._wanted_key and self.model.rows and self.current_row() is None:
             self.select_key(self._wanted_key)
-        has_rows = bool(self.model.rows)
-        self._stack.setCurrentIndex(1 if has_rows else 0)
+        self._stack.setCurrentIndex(1 if self.model.rows else 0)
+        hidden = bool(self.model.rows) and not self.model.rowCount()
+        self._body.setCurrentIndex(1 if hidden else 0)
         shown, total = self.model.rowCount(), len(self.model.rows)
         one = "row" if self.model.rows and self.model.rows[0].phase == PHASE_TWO else "rollout"
         self._shown.setText(f"{shown} of {total}" if shown != total else formats.plural(total, one) if total else "")

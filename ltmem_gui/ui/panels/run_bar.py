@@ -28,6 +28,7 @@ MENU = (
     "run.undo",
     "provider.open",
     "agent.steps",
+    "queue.figures",
     "recovery.open",
     "why.open",
 )
