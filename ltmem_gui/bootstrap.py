@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from ltmem_gui import assets
 from ltmem_gui.domain.errors import KnownError, UsageError
-from ltmem_gui.domain.providers import BUILTIN, LOCAL, provider_of
+from ltmem_gui.domain.providers import BUILTIN, LOCAL, is_loopback_host, provider_of
 from ltmem_gui.workspace.veto import Veto
 
 if TYPE_CHECKING:
@@ -159,11 +159,22 @@ class Composition:
         return process_redactor(self.redactor_choice())
 
     async def redact_text(self, text: str, known: tuple[str, ...] = (), *, rules_only: bool = False) -> Redaction:
-        """Pass a text through the choke point on the workers."""
+        """Pass a text through the choke point on the workers; a long one goes there and back in pieces."""
         from ltmem_gui import workers
+        from ltmem_gui.redactor import parcels
 
         choice = workers.RedactorChoice("layer", "", self._policy) if rules_only else self.redactor_choice()
-        return await self.offload.cpu(workers.redact_text, text, known, choice)
+        if len(text) < parcels.LONG:
+            return await self.offload.cpu(workers.redact_text, text, known, choice)
+        pieces = await self.offload.thread(parcels.pack_text, text)
+        parcel = await self.offload.cpu(workers.redact_parcel, pieces, known, choice)
+        return await self.offload.thread(parcels.unpack, parcel)
+
+    async def redact_texts(self, texts: tuple[str, ...], known: tuple[str, ...] = ()) -> tuple[Redaction, ...]:
+        """Pass several texts through the choke point in one go."""
+        from ltmem_gui import workers
+
+        return await self.offload.cpu(workers.redact_texts, texts, known, self.redactor_choice()) if texts else ()
 
     async def redact_labels(self, labels: tuple[str, ...]) -> tuple[str, ...]:
         """Pass labels through the rules alone, on a worker."""
@@ -438,8 +449,10 @@ class FencedAgentModel:
 
 @contextmanager
 def _way_to(host: str, veto: Veto) -> Iterator[None]:
-    """Allow connections to a host and to the proxies the person set."""
-    proxies = [urlsplit(url).netloc for url in urllib.request.getproxies().values() if "://" in url]
+    """Allow connections to a host and, for one that is not this computer, to the proxies the person set."""
+    near = is_loopback_host(urlsplit(f"//{host}").hostname or "")
+    found = () if near else urllib.request.getproxies().values()
+    proxies = [urlsplit(url).netloc for url in found if "://" in url]
     with ExitStack() as open_hosts:
         for allowed in (host, *proxies):
             open_hosts.enter_context(veto.egress(allowed))

@@ -32,6 +32,7 @@ from ltmem_gui.sources.library import load_rollout
 
 if TYPE_CHECKING:
     from ltmem_gui.domain.redaction import RedactionPolicy
+    from ltmem_gui.redactor.parcels import Parcel
     from ltmem_gui.redactor.service import SecretRedactor
 
 T = TypeVar("T")
@@ -213,10 +214,23 @@ def redact_text(text: str, known: tuple[str, ...], choice: RedactorChoice) -> Re
     return process_redactor(choice).redact(text, known=known)
 
 
+def redact_texts(texts: tuple[str, ...], known: tuple[str, ...], choice: RedactorChoice) -> tuple[Redaction, ...]:
+    """Redact several texts in one go: a call to a worker costs more than a short text. Raises `RedactionFailed`."""
+    redactor = process_redactor(choice)
+    return tuple(redactor.redact(text, known=known) for text in texts)
+
+
 def redact_labels(labels: tuple[str, ...], choice: RedactorChoice) -> tuple[str, ...]:
     """Redact short texts in one go. Raises `RedactionFailed`."""
     redactor = process_redactor(choice)
     return tuple(redactor.redact(label).text for label in labels)
+
+
+def redact_parcel(pieces: tuple[bytes, ...], known: tuple[str, ...], choice: RedactorChoice) -> Parcel:
+    """Redact one long text that came in pieces. Raises `RedactionFailed`."""
+    from ltmem_gui.redactor.parcels import pack, unpack_text
+
+    return pack(redact_text(unpack_text(pieces), known, choice))
 
 
 def process_redactor(choice: RedactorChoice) -> SecretRedactor:

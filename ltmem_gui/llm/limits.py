@@ -29,7 +29,7 @@ def limits_of(headers: Mapping[str, str], now: float, *, refused: bool) -> Provi
     """Return what an answer says, None when it says nothing; `refused` for an answer with status 429."""
     windows: list[LimitWindow] = []
     for name in headers:
-        kind = _REMAINING.fullmatch(name.lower())
+        kind = _REMAINING.fullmatch(name.lower()) if name[:2] in ("x-", "X-") else None
         window = None if kind is None or len(windows) >= MAX_KINDS else _window(headers, kind[1], now)
         if window is not None:
             windows.append(window)

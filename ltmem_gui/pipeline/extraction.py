@@ -177,7 +177,7 @@ class _Run:
         host = self.extractor.mark.host
         if jobs and host and host not in self._hosts:
             raise GrantMissing(f"the plan does not name the host {host}", "make a new plan")
-        waiting = iter(jobs)
+        waiting = iter(await self._labelled(jobs))
         workers = [asyncio.ensure_future(self._work(waiting, len(jobs))) for _ in range(CONCURRENCY_LIMIT)]
         beat = asyncio.ensure_future(self._beat())
         loop = asyncio.get_running_loop()
@@ -206,7 +206,7 @@ class _Run:
             if stop:
                 outcome, reason, bill = JobOutcome.SKIPPED, stop, None
             else:
-                outcome, reason, bill = await self._stoppable(await self._labelled(job))
+                outcome, reason, bill = await self._stoppable(job)
                 await self.spending.release(job)
             self.counts[outcome.value] += 1
             tokens = (bill.usage.input, bill.usage.output) if bill else (None, None)
@@ -314,13 +314,13 @@ class _Run:
             raise InputError(f"{self.extractor.mark.name} reads a rollout whole", "make a plan without split")
         return await self.extractor.extract_split(prepared, job.split)
 
-    async def _labelled(self, job: PlannedJob) -> PlannedJob:
-        """Pass what the job row says in words through the choke point; a plan may come from elsewhere."""
+    async def _labelled(self, jobs: list[PlannedJob]) -> list[PlannedJob]:
+        """Pass what job rows say in words through the choke point; a plan may come from elsewhere."""
         try:
-            title = (await self._adapters.redact_text(job.title)).text
+            titles = [found.text for found in await self._adapters.redact_texts(tuple(job.title for job in jobs))]
         except RedactionFailed:
-            title = ""
-        return job.model_copy(update={"title": title})
+            titles = [""] * len(jobs)
+        return [job.model_copy(update={"title": title}) for job, title in zip(jobs, titles, strict=True)]
 
     async def _claim(self, job: PlannedJob) -> tuple[Claim | None, str]:
         """Win a lease; wait a while when other processes use all slots."""
@@ -377,12 +377,13 @@ class _Run:
         self, job: PlannedJob, claim: Claim, prepared: ExtractionInput, reply: ExtractionReply, bill: Bill
     ) -> tuple[JobOutcome, str]:
         decoded = decode_reply(reply.text)
-        reply = replace(reply, inbox=await self._clean_inbox(reply.inbox, prepared.known_values))
+        kept = StageOneReply.nothing() if decoded.is_no_op else decoded
+        clean, inbox = await self._clean(kept, reply.inbox, prepared.known_values)
+        reply = replace(reply, inbox=inbox)
         now = self._adapters.clock()
         if decoded.is_no_op:
             await self._call(self._call.store.succeed_stage1_no_output, claim, reply, now=now, bill=bill)
             return JobOutcome.NO_OUTPUT, ""
-        clean = await self._clean(decoded, prepared.known_values)
         output = StageOneOutput(
             thread_id=job.thread_id,
             source_updated_at=job.source_updated_at,
@@ -404,21 +405,18 @@ class _Run:
         found = references_supported(reply, prepared.thread_id, lines_of(prepared.items))
         return f"{len(found)} references do not hold: {found[0].text}" if found else ""
 
-    async def _clean(self, reply: StageOneReply, known: tuple[str, ...]) -> StageOneReply:
-        """Redact every field of the output, the slug included."""
-        return StageOneReply(
-            raw_memory=await self._clean_text(reply.raw_memory, known),
-            rollout_summary=await self._clean_text(reply.rollout_summary, known),
-            rollout_slug=await self._clean_text(reply.rollout_slug, known),
-        )
-
-    async def _clean_inbox(self, lines: tuple[Candidate, ...], known: tuple[str, ...]) -> tuple[Candidate, ...]:
-        return tuple([replace(line, text=await self._clean_text(line.text, known)) for line in lines])
-
-    async def _clean_text(self, text: str, known: tuple[str, ...]) -> str:
-        redaction = await self._adapters.redact_text(text, known)
-        self.redactions["output"].update(finding.kind for finding in redaction.findings)
-        return redaction.text
+    async def _clean(
+        self, reply: StageOneReply, inbox: tuple[Candidate, ...], known: tuple[str, ...]
+    ) -> tuple[StageOneReply, tuple[Candidate, ...]]:
+        """Redact every field of the output, the slug included, and the inbox lines."""
+        texts = (reply.raw_memory, reply.rollout_summary, reply.rollout_slug, *(line.text for line in inbox))
+        if not any(texts):
+            return reply, inbox
+        found = await self._adapters.redact_texts(texts, known)
+        self.redactions["output"].update(finding.kind for each in found for finding in each.findings)
+        memory, summary, slug, *lines = [each.text for each in found]
+        clean = StageOneReply(raw_memory=memory, rollout_summary=summary, rollout_slug=slug)
+        return clean, tuple(replace(line, text=text) for line, text in zip(inbox, lines, strict=True))
 
     async def _failed(self, claim: Claim, error: KnownError, bill: Bill | None, *, group: str = "") -> JobOutcome:
         """Record a failure, with what an answer took that could not be used.

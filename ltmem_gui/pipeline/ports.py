@@ -455,6 +455,10 @@ class Adapters(AgentAdapters, OutsideAdapters, LockAdapters, Protocol):
         """
         ...
 
+    async def redact_texts(self, texts: tuple[str, ...], known: tuple[str, ...] = ()) -> tuple[Redaction, ...]:
+        """Pass several texts through the choke point in one go. Raises `RedactionFailed`."""
+        ...
+
     async def redact_labels(self, labels: tuple[str, ...]) -> tuple[str, ...]:
         """Pass labels a plan shows through the rules alone, all in one go; never for what is sent or stored."""
         ...

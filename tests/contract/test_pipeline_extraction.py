@@ -338,12 +338,10 @@ def test_a_redactor_that_fails_writes_nothing(
     lay(1)
     bench.script(fine)
 
-    async def broken(text: str, known: tuple[str, ...] = (), *, rules_only: bool = False) -> Redaction:
-        if rules_only:
-            return Redaction(text)
+    async def broken(texts: tuple[str, ...], known: tuple[str, ...] = ()) -> tuple[Redaction, ...]:
         raise RedactionFailed("the redactor failed")
 
-    monkeypatch.setattr(bench, "redact_text", broken)
+    monkeypatch.setattr(bench, "redact_texts", broken)
     assert asyncio.run(_apply(bench)) == {"failed": 1}
     (job,) = bench.jobs().values()
     assert (job.error_group, job.title) == ("redaction", "")
