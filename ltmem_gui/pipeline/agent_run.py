@@ -29,7 +29,7 @@ from ltmem_gui.domain.errors import (
     UsageError,
 )
 from ltmem_gui.domain.events import Listener, StepReached
-from ltmem_gui.domain.findings import Finding, Severity
+from ltmem_gui.domain.findings import Severity
 from ltmem_gui.domain.jobs import Claim
 from ltmem_gui.domain.leases import StageTwo
 from ltmem_gui.domain.memory_items import token_limit
@@ -42,7 +42,7 @@ from ltmem_gui.pipeline.agent import AgentRun, Verdict
 from ltmem_gui.pipeline.agent_findings import review_findings
 from ltmem_gui.pipeline.agent_tools import Toolbox, is_input
 from ltmem_gui.pipeline.approval import require_unmoved
-from ltmem_gui.pipeline.consolidation import Staged, propose, redact_files, selected_rows, stage
+from ltmem_gui.pipeline.consolidation import propose, redact_files
 from ltmem_gui.pipeline.extensions import with_seed
 from ltmem_gui.pipeline.failure_words import checked, said
 from ltmem_gui.pipeline.ledger import StoreLedger, change_rows
@@ -56,6 +56,7 @@ from ltmem_gui.pipeline.model_consolidation import (
 from ltmem_gui.pipeline.ports import Adapters, AgentModel, StagedFolder
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.pipeline.sessions import open_store
+from ltmem_gui.pipeline.staged import Staged, selected_rows, stage, validated
 
 _log = logging.getLogger(__name__)
 
@@ -271,21 +272,10 @@ class _Run:
     async def _check(self, folder: StagedFolder, staged: Staged, prepared: AgentInput) -> Verdict:
         """Say what does not hold in the copy; only missing or broken artifacts are fatal."""
         result = _merged(prepared, await self._adapters.offload.thread(folder.files))
-        findings = await self._validate(staged, result)
+        findings = await validated(self._adapters, self._plan.settings, staged, result)
         blocking = [f for f in findings if f.severity is Severity.BLOCKING]
         places = (f"- {f.path if f.line is None else f'{f.path}:{f.line}'}: {f.text}" for f in blocking[:40])
         return Verdict("\n".join(places), fatal=bool(broken_artifacts(blocking)))
-
-    async def _validate(self, staged: Staged, result: Mapping[str, bytes]) -> tuple[Finding, ...]:
-        return await self._adapters.offload.cpu(
-            partial(
-                self._adapters.validate,
-                result,
-                before={},
-                loss_limit_percent=self._plan.settings.loss_limit_percent,
-                known_threads=staged.all_threads,
-            )
-        )
 
     async def _propose(
         self,

@@ -6,40 +6,37 @@ when they are others by then.
 
 from __future__ import annotations
 
-import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 from urllib.parse import urlsplit
 
 from ltmem_gui.domain.agent import AgentBrief
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.effects import AgentConstraints, SendToModel, StartAgent, UpdateJobs
-from ltmem_gui.domain.errors import RedactionFailed
 from ltmem_gui.domain.events import Listener, StepReached
 from ltmem_gui.domain.findings import Finding, Severity
 from ltmem_gui.domain.memory_items import estimate_tokens, token_limit
 from ltmem_gui.domain.naming import WORKSPACE_DIFF_FILENAME
-from ltmem_gui.domain.plan import FileChange, Plan, PlanState, ProviderMark
+from ltmem_gui.domain.plan import FileChange, Plan, ProviderMark
 from ltmem_gui.domain.providers import is_loopback_host
 from ltmem_gui.domain.refusals import RefusedHunk
-from ltmem_gui.domain.secrets import Redaction
-from ltmem_gui.pipeline.consolidation import (
-    NOTHING_EXTRACTED,
-    Staged,
-    empty_plan,
-    nothing_to_consolidate,
-    secret_finding,
-    selected_rows,
-    stage,
-)
+from ltmem_gui.pipeline.cleaning import cleaned_files, secret_finding
 from ltmem_gui.pipeline.extensions import names_to_tell
 from ltmem_gui.pipeline.folder_changes import file_changes
 from ltmem_gui.pipeline.ports import Adapters, BaselineChange
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.pipeline.spending import Budget
+from ltmem_gui.pipeline.staged import (
+    NO_CHANGE,
+    NOTHING_EXTRACTED,
+    Staged,
+    nothing_to_consolidate,
+    stage,
+    staged_plan,
+    validated,
+)
 
 ARTIFACTS = ("MEMORY.md", "memory_summary.md")
 ARTIFACT_RULES = frozenset({"missing-file", "schema"})
@@ -48,6 +45,10 @@ MAX_REFUSED_BYTES = 4_000
 PROMPT_TOKENS = 4_000
 STEPS_AT_LEAST = 8
 FILES_PER_STEP = 8
+AGENT_NOTES = (
+    "nothing is written to the memory folder: the agent's proposal comes back as a plan of its own",
+    "the conversation grows with each step and is sent again with it; the limit of tokens counts all of it",
+)
 HOLD_LOCK = "hold the global lock while the agent runs, and record how it ended"
 
 
@@ -83,44 +84,31 @@ async def plan_agent(adapters: Adapters, request: Request, *, cancel: CancelToke
     mark = adapters.agent_model(request.provider, request.settings).mark
     staged = await stage(adapters, request, listen)
     if nothing_to_consolidate(staged):
-        return empty_plan(adapters, request, staged, mark, NOTHING_EXTRACTED)
+        return staged_plan(adapters, request, staged, mark, notes=(NOTHING_EXTRACTED,))
     cancel.check()
     listen(StepReached("redacting", "in memory only, to show what would be sent"))
     prepared = await prepare_input(adapters, staged, cancel)
-    broken = broken_artifacts(await _validate(adapters, request, staged, prepared))
+    broken = broken_artifacts(await validated(adapters, request.settings, staged, prepared.tree))
     settled = staged.snapshot.baseline and not prepared.changes and not broken
     if settled and not staged.row_effects and not request.note.strip():
-        return empty_plan(adapters, request, staged, mark, "no change against the baseline")
+        return staged_plan(adapters, request, staged, mark, notes=(NO_CHANGE,))
     changes = await input_changes(adapters, staged, prepared)
     told = await _told(adapters, request, staged)
-    return Plan(
+    return staged_plan(
+        adapters,
+        request,
+        staged,
+        mark,
         kind="consolidate",
-        operation="consolidate",
-        id=uuid.uuid4().hex,
-        created_at=adapters.clock(),
-        state=PlanState.APPLYABLE,
-        home=str(request.home),
-        memory_root=staged.snapshot.root,
-        provider=mark,
-        settings=request.settings,
-        base=staged.snapshot.mark(),
         effects=(
             *_agent_effects(request, staged, prepared, mark, told),
             *staged.row_effects,
             UpdateJobs(scope="global", count=len(staged.rows), action=HOLD_LOCK),
         ),
         changes=changes,
-        rows=selected_rows(staged),
         findings=prepared.findings,
-        skipped=staged.skipped,
-        notes=(
-            *staged.notices,
-            *staged.snapshot.problems,
-            "nothing is written to the memory folder: the agent's proposal comes back as a plan of its own",
-            "the conversation grows with each step and is sent again with it; the limit of tokens counts all of it",
-        ),
-        watermark=staged.watermark,
-    ).sealed()
+        notes=AGENT_NOTES,
+    )
 
 
 async def prepare_input(adapters: Adapters, staged: Staged, cancel: CancelToken) -> AgentInput:
@@ -129,26 +117,25 @@ async def prepare_input(adapters: Adapters, staged: Staged, cancel: CancelToken)
     unchecked: dict[str, bytes] = {}
     found: Counter[str] = Counter()
     findings: list[Finding] = []
+    shown: dict[str, bytes] = {}
     for path, data in staged.files.items():
         cancel.check()
         if (await adapters.redact_text(path)).findings:
             unchecked[path] = data
-            findings.append(
-                secret_finding(path, None, "its name holds a secret, so the agent does not see it", blocking=False)
-            )
-            continue
-        try:
-            redaction = await adapters.redact_text(data.decode("utf-8"))
-        except UnicodeDecodeError:
-            clean[path] = data
-        except RedactionFailed as error:
-            unchecked[path] = data
-            text = f"could not be checked for secrets, so the agent does not see it: {error.what}"
+            text = "its name holds a secret, so the agent does not see it"
             findings.append(secret_finding(path, None, text, blocking=False))
         else:
-            found.update(finding.kind for finding in redaction.findings)
-            findings += _replaced(path, data.decode("utf-8"), redaction)
-            clean[path] = redaction.text.encode("utf-8") if redaction.findings else data
+            shown[path] = data
+    async for file in cleaned_files(adapters, shown):
+        cancel.check()
+        found.update(file.kinds)
+        findings += file.findings
+        if file.failed:
+            unchecked[file.path] = file.data
+            text = f"could not be checked for secrets, so the agent does not see it: {file.failed}"
+            findings.append(secret_finding(file.path, None, text, blocking=False))
+        else:
+            clean[file.path] = file.data
     tree = clean | unchecked
     store = adapters.offload.store
     changes = await store(adapters.workspace.baseline_changes, staged.snapshot, tree)
@@ -181,18 +168,6 @@ def brief_of(prepared: AgentInput, agent: StartAgent) -> AgentBrief:
         refused=agent.refused,
         note=agent.note,
         max_steps=agent.constraints.max_steps,
-    )
-
-
-async def _validate(adapters: Adapters, request: Request, staged: Staged, prepared: AgentInput) -> tuple[Finding, ...]:
-    return await adapters.offload.cpu(
-        partial(
-            adapters.validate,
-            prepared.tree,
-            before={},
-            loss_limit_percent=request.settings.loss_limit_percent,
-            known_threads=staged.all_threads,
-        )
     )
 
 
@@ -258,9 +233,3 @@ def _refused_text(hunk: RefusedHunk) -> str:
     head = f"{hunk.path}{f' (the person wrote: {hunk.note})' if hunk.note else ''}\n"
     text = head + "".join(f"-{line}" for line in hunk.old) + "".join(f"+{line}" for line in hunk.new)
     return text.encode("utf-8", "replace")[:MAX_REFUSED_BYTES].decode("utf-8", "ignore")
-
-
-def _replaced(path: str, text: str, redaction: Redaction) -> Iterator[Finding]:
-    for found in redaction.findings:
-        line = text.count("\n", 0, found.start) + 1
-        yield secret_finding(path, line, f"a secret ({found.kind}) is replaced here", blocking=False)

@@ -1,0 +1,47 @@
+"""Pass whole files through the choke point, line by line to be shown; both ways to consolidate do it alike."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+
+from ltmem_gui.domain.errors import RedactionFailed
+from ltmem_gui.domain.findings import Finding, Severity
+from ltmem_gui.pipeline.ports import Adapters
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """One file after redaction; what is no text stays as it is. `failed` says why it could not be checked."""
+
+    path: str
+    data: bytes
+    kinds: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    failed: str = ""
+
+
+async def cleaned_files(adapters: Adapters, files: Mapping[str, bytes]) -> AsyncIterator[Cleaned]:
+    """Yield each file with its secrets replaced, and a finding on each line that held one."""
+    for path, data in files.items():
+        try:
+            text = data.decode("utf-8")
+            redaction = await adapters.redact_text(text)
+        except UnicodeDecodeError:
+            yield Cleaned(path, data)
+        except RedactionFailed as error:
+            yield Cleaned(path, data, failed=error.what)
+        else:
+            lines = ((text.count("\n", 0, found.start) + 1, found.kind) for found in redaction.findings)
+            findings = tuple(
+                secret_finding(path, line, f"a secret ({kind}) is replaced here", blocking=False)
+                for line, kind in lines
+            )
+            kinds = tuple(found.kind for found in redaction.findings)
+            yield Cleaned(path, redaction.text.encode("utf-8") if kinds else data, kinds, findings)
+
+
+def secret_finding(path: str, line: int | None, text: str, *, blocking: bool) -> Finding:
+    """Say on a line that a secret is there, was there, or may be there."""
+    severity = Severity.BLOCKING if blocking else Severity.WARNING
+    return Finding(id=f"secret:{path}:{line or 0}", rule="secret", severity=severity, path=path, line=line, text=text)
