@@ -30,14 +30,15 @@ from ltmem_gui.ui.dialogs.confirmation import ConfirmationSheet
 from ltmem_gui.ui.dialogs.provider import ProviderPage
 from ltmem_gui.ui.dialogs.regenerate import RegenerateSheet
 from ltmem_gui.ui.main_window import MainWindow
+from ltmem_gui.ui.models.agent_work import Wish
 from ltmem_gui.ui.models.run_state import RunPhase
 from ltmem_gui.ui.models.workbench import Folders
 from ltmem_gui.ui.theme import Theme
 from tests.gui.agent_room import extracted_samples, until
 from tests.gui.conftest import LoopHarness
-from tests.helpers.agents import Script, do, whole_run
+from tests.helpers.agents import Script, do, summary_paths, whole_run, write_memory
 from tests.helpers.guard import Guard
-from tests.helpers.model_server import ModelServer, model_server, remember_rules
+from tests.helpers.model_server import ModelServer, Recorded, ToolCall, model_server, remember_rules
 from tests.helpers.program import tree
 
 SETTINGS: dict[str, Any] = {"max_rollout_age_days": 3_650, "max_unused_days": 3_650, "extract_model": "small"}
@@ -386,6 +387,36 @@ def test_findings_of_a_proposal_stand_on_their_lines(desk: Desk) -> None:
     lines = {row.new: row.text for row in document.rows(0, document.count) if row.new}
     assert {lines[finding.line] for finding in found if finding.line} == {bullet}
     assert {f.id for f in found} <= {f.id for f in review.model.findings}
+
+
+def test_lost_citations_and_lost_lines_are_found(desk: Desk) -> None:
+    desk.answer_moves(*whole_run())
+    desk.act("run.consolidate", "confirmation.yes")
+    desk.accept_everything()
+    desk.act("review.apply", "confirmation.yes")
+
+    def forget_much(request: Recorded) -> list[ToolCall]:
+        kept = write_memory(summary_paths(request)[:1]).replace(" [c1]", "")
+        return [do("write", path="MEMORY.md", content=kept)]
+
+    desk.answer_moves([do("list", path="rollout_summaries")], forget_much)
+    bench = desk.controller.workbench
+
+    async def again() -> None:
+        bench.regenerate(Wish(note="Keep the first lesson only."))
+        await desk.answer("confirmation.yes")
+        await desk.harness.supervisor.idle()
+
+    desk.harness.run(again(), 60)
+    plan = desk.window.review.state.plan
+    assert plan is not None
+    rules = {finding.rule for finding in plan.findings}
+    assert rules >= {"dropped-citation", "loss"}, rules
+    desk.harness.call(lambda: desk.window.review.open_file("MEMORY.md"))
+    on_lines = {finding.rule for finding in desk.window.review.model.findings}
+    assert "dropped-citation" in on_lines
+    listed = desk.window.review.findings_model
+    assert listed.rowCount() >= 2
 
 
 def test_the_steps_are_opened_and_closed_by_key(desk: Desk) -> None:
