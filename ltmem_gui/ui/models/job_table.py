@@ -48,19 +48,19 @@ class Column:
 
 
 COLUMNS: tuple[Column, ...] = (
-    Column("state", "State", 20),
+    Column("state", "State", 24),
     Column("agent", "Agent", 7),
-    Column("project", "Project", 12),
-    Column("title", "Session", 32),
+    Column("project", "Project", 11),
+    Column("title", "Session", 28),
     Column("updated", "Changed", 9),
     Column("attempt", "Try", 4, right=True),
-    Column("lease", "Lease", 10),
+    Column("lease", "Lease", 13),
     Column("started", "Started", 8),
     Column("took", "Took", 6, right=True),
     Column("tokens", "Tokens", 7, right=True),
-    Column("cost", "Cost", 8, right=True),
+    Column("cost", "Cost", 10, right=True),
     Column("reason", "Reason", 24),
-    Column("phase", "Phase", 5),
+    Column("phase", "Phase", 7),
 )
 
 _QUIET = frozenset({"updated", "agent", "phase", "attempt", "lease", "started"})

@@ -185,7 +185,7 @@ class QueueDetail(QStackedWidget):
             "queue.detail.attempts",
             "Attempts",
             ("Try", "Outcome", "Started", "Took", "Tokens", "Cost", "Owner", "Reason"),
-            (60, 108, 152, 48, 56, 80, 140),
+            (60, 108, 152, 64, 60, 96, 140),
         )
         self._attempts.setRootIsDecorated(True)
         self._attempts.setIndentation(12)
