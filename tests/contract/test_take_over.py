@@ -37,6 +37,7 @@ from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.sources import codex_db
 from ltmem_gui.sources.codex_db import private_copy
 from ltmem_gui.sources.codex_memories import memories_of
+from ltmem_gui.ui.models.effects_text import describe
 from tests.helpers.bench import DAY, NOW, Bench
 from tests.helpers.codex_home import CodexHome, kept
 from tests.helpers.guard import Guard
@@ -460,3 +461,17 @@ def test_usage_of_rows_is_said_in_words() -> None:
     old = TakeOverRow(change="replaced", thread_id="t1", source_updated_at=NOW, replaces=NOW - DAY, redactions={"k": 2})
     assert "replaces the one of 2026-05" in describe_effect(old)
     assert describe_effect(TakeOverJobs(watermark=7)) == "the watermark 7"
+
+
+def test_the_sheet_says_it_in_one_line_with_each_row_below(bench: Bench, codex: CodexHome) -> None:
+    codex.keep(kept(A, NOW - 3 * DAY, usage_count=5, last_usage=NOW - DAY, raw_memory=f"- {SECRET}"))
+    groups = {group.group: group.lines for group in describe(planned(bench, codex))}
+    folder = groups["writes"][0]
+    rows, jobs = groups["database"]
+    assert folder.text.startswith("new data folder")
+    assert (rows.number, rows.text) == ("3", "memories taken over from Codex")
+    assert rows.details[0].startswith(A)
+    assert rows.details[0].endswith("new here   used 5 times   1 secret redacted")
+    assert (jobs.number, jobs.text) == ("3", "sessions count as extracted, as Codex did")
+    assert jobs.details[0].startswith("watermark ")
+    assert groups["leaves this computer"][0].number == "0"
