@@ -35,8 +35,8 @@ class StartProgram:
 class WriteCopy:
     """Write one file: `size` in bytes, `sha256` of exactly what is written.
 
-    `replaces` is the size of the file that is there already, None where there is none. `inside` names the memory or
-    data folder that the file lies in, empty where it lies in neither. `redactions` counts what was taken out.
+    `replaces` is the size of the file that is there already, None where there is none. `redactions` counts what was
+    taken out.
     """
 
     path: str
@@ -44,7 +44,6 @@ class WriteCopy:
     sha256: str
     what: str
     replaces: int | None = None
-    inside: str = ""
     redactions: int = 0
 
 

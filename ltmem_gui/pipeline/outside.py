@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ltmem_gui.domain.canonical import content_hash
-from ltmem_gui.domain.errors import UsageError
+from ltmem_gui.domain.errors import RefusedError, UsageError
 from ltmem_gui.domain.folders import is_within
 from ltmem_gui.domain.opening import EXAMPLE, Place, editor_arguments
 from ltmem_gui.domain.outside import OutsideAct, OutsideGrant, StartProgram, WriteCopy, mint_outside
@@ -40,13 +40,10 @@ class OutsideActs:
     ) -> WriteCopy:
         """Return what writes `data` to `target`; `roots` are the folders the program keeps.
 
-        Raises `RefusedError` and `InputError` for a target that cannot be written.
+        Raises `RefusedError` and `InputError` for a target that cannot be written, and for one inside such a folder:
+        there only a reviewed plan writes.
         """
-        outside, thread = self._adapters.outside, self._adapters.offload.thread
-        path = await thread(outside.whole, target)
-        there = await thread(outside.size_at, path)
-        inside = next((str(root) for root in roots if is_within(str(path), str(root))), "")
-        return WriteCopy(str(path), len(data), content_hash(data), what, there, inside, redactions)
+        return await self._adapters.offload.thread(self._copy, target, data, what, tuple(roots), redactions)
 
     def approve(self, act: OutsideAct) -> OutsideGrant:
         """Turn a person's yes into a grant for exactly this act."""
@@ -69,3 +66,11 @@ class OutsideActs:
         outside = self._adapters.outside
         name, *rest = outside.manager_command(outside.find(place))
         return StartProgram((outside.program(name, place.root), *rest), "file manager", place)
+
+    def _copy(self, target: Path, data: bytes, what: str, roots: tuple[Path, ...], redactions: int) -> WriteCopy:
+        outside = self._adapters.outside
+        path = outside.real_folder(target.parent) / target.name
+        if any(is_within(str(path), str(outside.real_folder(root))) for root in roots):
+            what_is_wrong = "a copy is not written into the memory or data folder"
+            raise RefusedError(what_is_wrong, "name a file elsewhere", str(path))
+        return WriteCopy(str(path), len(data), content_hash(data), what, outside.size_at(path), redactions)

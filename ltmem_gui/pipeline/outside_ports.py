@@ -32,8 +32,8 @@ class OutsideActor(Protocol):
         """Return what shows a file in this system's file manager: a program's name and its arguments."""
         ...
 
-    def whole(self, target: Path) -> Path:
-        """Return a target as it is on disk: a folder that a person named through links is shown where it is."""
+    def real_folder(self, folder: Path) -> Path:
+        """Return a folder as it is on disk: one that a person named through links is shown where it is."""
         ...
 
     def size_at(self, target: Path) -> int | None:

@@ -71,9 +71,9 @@ class Outside:
             return ("explorer", "/select,", file)
         return ("xdg-open", str(Path(file).parent))
 
-    def whole(self, target: Path) -> Path:
-        """Return a target as it is on disk; see the port."""
-        return Path(os.path.realpath(target.parent)) / target.name
+    def real_folder(self, folder: Path) -> Path:
+        """Return a folder as it is on disk; see the port."""
+        return Path(os.path.realpath(folder))
 
     def size_at(self, target: Path) -> int | None:
         """Return the size of what a copy would replace; see the port."""

@@ -174,7 +174,7 @@ def test_the_file_manager_gets_the_folder(
 def test_a_copy_is_written_whole_and_only_where_nothing_was(acts: OutsideActs, tmp_path: Path) -> None:
     target = tmp_path / "review.md"
     act = done(acts.plan_copy(target, b"text\n", "the review", roots=(tmp_path / "memory",), redactions=2))
-    assert (act.path, act.size, act.replaces, act.inside, act.redactions) == (str(target), 5, None, "", 2)
+    assert (act.path, act.size, act.replaces, act.redactions) == (str(target), 5, None, 2)
     assert not target.exists()
     with pytest.raises(RefusedError, match="not what was confirmed"):
         done(acts.write(acts.approve(act), b"other\n"))
@@ -202,9 +202,11 @@ def test_a_file_that_is_there_is_replaced_only_with_its_own_yes(acts: OutsideAct
     assert [path.name for path in tmp_path.iterdir()] == ["review.md"]
 
 
-def test_a_copy_inside_a_kept_folder_says_so(acts: OutsideActs, root: Path) -> None:
-    act = done(acts.plan_copy(root / "sub" / "copy.md", b"x", "the review", roots=(root.parent / "home", root)))
-    assert act.inside == str(root)
+def test_a_copy_never_goes_into_a_kept_folder(acts: OutsideActs, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "way").symlink_to(root / "sub")
+    for target in (root / "sub" / "copy.md", tmp_path / "way" / "copy.md"):
+        with pytest.raises(RefusedError, match="memory or data folder"):
+            done(acts.plan_copy(target, b"x", "the review", roots=(tmp_path / "home", root)))
 
 
 def test_links_and_missing_folders_are_no_targets(acts: OutsideActs, root: Path, tmp_path: Path) -> None:

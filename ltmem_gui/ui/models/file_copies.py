@@ -39,7 +39,7 @@ class FileCopies(QObject):
         kept: Callable[[], tuple[Path, ...]],
         parent: QObject | None = None,
     ) -> None:
-        """Take the questions; `kept` returns the folders that the program keeps, which the sheet names."""
+        """Take the questions; `kept` returns the folders that the program keeps: no copy goes there."""
         super().__init__(parent)
         self._operations = operations
         self._confirm = confirm

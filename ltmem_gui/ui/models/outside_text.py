@@ -39,8 +39,6 @@ def describe_act(act: OutsideAct) -> ActText:
     warnings: list[str] = []
     if act.replaces is not None:
         warnings.append(f"Replaces the file that is there ({size(act.replaces)}). Its text is lost.")
-    if act.inside:
-        warnings.append(f"This file lies inside a folder the program keeps: {one_line(act.inside, 400)}")
     facts = [f"{one_line(act.what)}, {size(act.size)}"]
     if act.redactions:
         facts.append(f"{plural(act.redactions, 'secret')} replaced in it")
