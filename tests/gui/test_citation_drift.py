@@ -21,6 +21,7 @@ from ltmem_gui.domain.review import all_accepted
 from ltmem_gui.domain.usage import CitedUse
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.pipeline.requests import ScanReport
+from ltmem_gui.store.opening import SqliteStores
 from ltmem_gui.ui.actions import ActionRegistry
 from ltmem_gui.ui.models.audit_state import AuditPowers
 from ltmem_gui.ui.models.citation_look import changed_spans
@@ -124,7 +125,7 @@ def room(qtbot: QtBot, harness: LoopHarness, tmp_path: Path, guard: Guard) -> It
     (bench.memory / "MEMORY.md").write_text(MEMORY.format(summary="rollout_summaries/a.md"), "utf-8")
     bench.sessions.mkdir()
     bench.stores.create_home(bench.home)
-    with bench.stores.writing(bench.home) as store:
+    with SqliteStores().writing(bench.home) as store:
         extracted(store, FIRST, NOW - DAY)
 
     async def fill() -> None:

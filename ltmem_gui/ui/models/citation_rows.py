@@ -248,7 +248,8 @@ def inside_path(path: str) -> str | None:
 
 def searched_text(row: CitationRow) -> str:
     """Return what the words of the filter are looked for in, in lower case."""
-    return f"{row.standing} {row.target} {row.note} {row.label} {row.place.value}".lower()
+    drift = row.looked.location.label if row.looked is not None else ""
+    return f"{row.file}:{row.line} {row.target} {row.note} {row.place} {drift}".lower()
 
 
 def _reading_order(path: str) -> tuple[int, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ltmem_gui.domain.rollouts import Rollout, RolloutItem
 
-MOST_LINES = 2_000
+MOST_LINES = 1_000
 """A longer file would hold the window while it is laid out."""
 
 

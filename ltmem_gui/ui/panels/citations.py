@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from functools import partial
+from operator import attrgetter
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -277,9 +278,12 @@ class CitationsPanel(QWidget):
 
     def _update_page(self) -> None:
         rows = self.model.rows
-        self.chips.set_counts(Counter(chip_of(row.place) for row in rows))
+        counts: Counter[str] = Counter()
+        for place, number in Counter(map(attrgetter("place"), rows)).items():
+            counts[chip_of(place)] += number
+        self.chips.set_counts(counts)
         entries = sum(row.entry is not None for row in rows)
-        ids = sum(row.entry is None and bool(row.thread_id) for row in rows)
+        ids = sum(bool(row.thread_id) for row in rows if row.entry is None)
         self._summary.setText(f"{entries} citations, {ids} session ids" if rows else "")
         self._stack.setCurrentIndex(1 if rows else 0)
         self.count_changed.emit(entries)
