@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ltmem_gui.domain.redaction import RedactionPolicy
     from ltmem_gui.domain.secrets import Redaction
     from ltmem_gui.domain.settings import Settings
+    from ltmem_gui.llm.agent_model import OpenAIAgentModel
     from ltmem_gui.llm.openai_api import OpenAIExtractor
     from ltmem_gui.llm.server_memory import ServerMemory
     from ltmem_gui.pipeline.outside_ports import OutsideActor
@@ -301,9 +302,8 @@ class Composition:
         from ltmem_gui.llm.agent_model import OpenAIAgentModel
 
         named = provider_of(provider, settings, settings.consolidation_model)
-        return FencedAgentModel(
-            OpenAIAgentModel(named, memory=self.server_memory, on_thread=self.offload.thread), self._veto
-        )
+        inner = OpenAIAgentModel(named, memory=self.server_memory, on_thread=self.offload.thread, clock=self.clock)
+        return FencedAgentModel(inner, self._veto)
 
     def staged_copy(
         self, files: Mapping[str, bytes], *, max_bytes: int, max_files: int
@@ -424,7 +424,7 @@ class FencedServer(FencedExtractor):
 class FencedAgentModel:
     """Open the way to the model's host for the time of each step of the agent, and to nothing else."""
 
-    def __init__(self, inner: AgentModel, veto: Veto) -> None:
+    def __init__(self, inner: OpenAIAgentModel, veto: Veto) -> None:
         self._inner = inner
         self._veto = veto
 
@@ -432,6 +432,11 @@ class FencedAgentModel:
     def mark(self) -> ProviderMark:
         """Return the provider's mark."""
         return self._inner.mark
+
+    @property
+    def limits(self) -> ProviderLimits | None:
+        """Return what the server last said of its limits."""
+        return self._inner.limits
 
     def opening(self, brief: AgentBrief) -> tuple[AgentMessage, ...]:
         """Return the messages a run begins with."""

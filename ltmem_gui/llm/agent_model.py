@@ -7,11 +7,13 @@ but the conversation is sent.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ltmem_gui.domain.agent import AgentBrief, AgentCall, AgentMessage, AgentReply, ToolSpec
 from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.domain.limits import ProviderLimits
 from ltmem_gui.domain.plan import ProviderMark
 from ltmem_gui.domain.providers import ProviderSettings
 from ltmem_gui.llm.answers import of_chat, of_responses, whole_calls
@@ -32,16 +34,22 @@ class OpenAIAgentModel:
         memory: ServerMemory | None = None,
         on_thread: OnThread | None = None,
         key: str = "",
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        """Take the server and what runs blocking work; nothing is opened yet."""
+        """Take the server and what runs blocking work; nothing is opened yet. `clock` returns Unix seconds."""
         self._provider = provider
-        self._connection = Connection(provider, memory=memory, on_thread=on_thread, key=key)
+        self._connection = Connection(provider, memory=memory, on_thread=on_thread, key=key, clock=clock)
         self._prompts = Prompts()
 
     @property
     def mark(self) -> ProviderMark:
         """Return the provider as plans bind it."""
         return self._provider.mark
+
+    @property
+    def limits(self) -> ProviderLimits | None:
+        """Return what the server last said of its limits."""
+        return self._connection.limits
 
     def opening(self, brief: AgentBrief) -> tuple[AgentMessage, ...]:
         """Return instructions and task of a run."""

@@ -54,6 +54,7 @@ from ltmem_gui.pipeline.model_consolidation import (
     prepare_input,
 )
 from ltmem_gui.pipeline.ports import Adapters, AgentModel, StagedFolder
+from ltmem_gui.pipeline.provider_limits import keep_limits, refuse_agent_below_limit
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.pipeline.sessions import open_store
 from ltmem_gui.pipeline.staged import Staged, selected_rows, stage, validated
@@ -92,6 +93,8 @@ async def run_consolidation(
     if not await adapters.offload.thread(home.is_dir):
         raise StalePlan("the data folder is gone", "make a new plan", plan.home)
     ledger = StoreLedger(adapters, home, grant)
+    model = adapters.agent_model(plan.provider.name, plan.settings)
+    await refuse_agent_below_limit(adapters, home, model, plan.settings)
     claim = await _claim(adapters, ledger, plan)
     store = adapters.offload.store
     run = _Run(adapters, grant, ledger, claim, cancel, listen)
@@ -181,6 +184,7 @@ class _Run:
         self._started = adapters.clock()
         self._cancel = cancel
         self._agent: AgentRun | None = None
+        self._model: AgentModel | None = None
 
     @property
     def bill(self) -> Bill:
@@ -230,7 +234,7 @@ class _Run:
     async def _let_work(self, staged: Staged, prepared: AgentInput) -> tuple[AgentTranscript, dict[str, bytes]]:
         (agent,) = self._plan.effects_of(StartAgent)
         fence = agent.constraints
-        model = self._adapters.agent_model(self._plan.provider.name, self._plan.settings)
+        model = self._model = self._adapters.agent_model(self._plan.provider.name, self._plan.settings)
         self._require_same_model(model)
         thread = self._adapters.offload.thread
         lay: AbstractContextManager[StagedFolder] = self._adapters.staged_copy(
@@ -332,6 +336,7 @@ class _Run:
         )
         now = self._adapters.clock()
         async with open_store(self._adapters, Path(plan.home), writing=True) as call:
+            await keep_limits(call, plan.provider, self._model, self._started)
             if proposal.state is PlanState.EMPTY:
                 rows = selected_rows(staged)
                 return await call(

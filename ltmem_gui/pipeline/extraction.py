@@ -123,7 +123,7 @@ async def _record(call: StoreCall, grant: ApplyGrant, run: _Run, started: int, f
         cost_unknown=run.spending.unknown,
     )
     recorded = await call(call.store.record_receipt, receipt)
-    await keep_limits(call, run.extractor, started)
+    await keep_limits(call, run.extractor.mark, run.extractor, started)
     return recorded
 
 

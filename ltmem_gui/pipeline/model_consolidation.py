@@ -26,6 +26,7 @@ from ltmem_gui.pipeline.cleaning import cleaned_files, secret_finding
 from ltmem_gui.pipeline.extensions import names_to_tell
 from ltmem_gui.pipeline.folder_changes import file_changes
 from ltmem_gui.pipeline.ports import Adapters, BaselineChange
+from ltmem_gui.pipeline.provider_limits import refuse_agent_below_limit
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.pipeline.spending import Budget
 from ltmem_gui.pipeline.staged import (
@@ -79,9 +80,12 @@ async def plan_agent(adapters: Adapters, request: Request, *, cancel: CancelToke
     """Plan a consolidation by a model; `EMPTY` when the staged tree is the baseline and the artifacts hold.
 
     Raises `UsageError` for a provider that cannot be used or without a memory folder, `InputError` for a folder that
-    cannot be used, `RedactionFailed` when the diff cannot be checked for secrets.
+    cannot be used, `RedactionFailed` when the diff cannot be checked for secrets, `RefusedError` when too little of the
+    provider's limit is left.
     """
-    mark = adapters.agent_model(request.provider, request.settings).mark
+    model = adapters.agent_model(request.provider, request.settings)
+    await refuse_agent_below_limit(adapters, request.home, model, request.settings)
+    mark = model.mark
     staged = await stage(adapters, request, listen)
     if nothing_to_consolidate(staged):
         return staged_plan(adapters, request, staged, mark, notes=(NOTHING_EXTRACTED,))

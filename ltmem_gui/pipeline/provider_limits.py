@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ltmem_gui.domain.errors import RefusedError
 from ltmem_gui.domain.limits import ProviderLimits
 from ltmem_gui.domain.plan import Plan, ProviderMark
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.guard import guard_provider
-from ltmem_gui.pipeline.ports import Adapters, Extractor
+from ltmem_gui.pipeline.ports import Adapters, AgentModel
 from ltmem_gui.pipeline.provider_ports import LimitedExtractor
-from ltmem_gui.pipeline.sessions import StoreCall
+from ltmem_gui.pipeline.sessions import StoreCall, open_store
 
 REMEDY = "wait, use --provider builtin, or set min_rate_limit_remaining_percent"
 
@@ -24,6 +26,13 @@ async def refuse_below_limit(adapters: Adapters, call: StoreCall, plan: Plan) ->
         refuse_below(await known_limits(call, plan.provider, extractor), plan.settings, adapters.clock())
 
 
+async def refuse_agent_below_limit(adapters: Adapters, home: Path, model: AgentModel, settings: Settings) -> None:
+    """Do the same for the consolidation agent's model, before its plan and before its run."""
+    async with open_store(adapters, home, writing=False) as call:
+        known = await known_limits(call, model.mark, model)
+    refuse_below(known, settings, adapters.clock())
+
+
 def refuse_below(limits: ProviderLimits | None, settings: Settings, now: int) -> None:
     """Raise `RefusedError` when too little of a provider's own limit is left."""
     verdict = guard_provider(limits, min_remaining_percent=settings.min_rate_limit_remaining_percent, now=now)
@@ -31,15 +40,15 @@ def refuse_below(limits: ProviderLimits | None, settings: Settings, now: int) ->
         raise RefusedError(verdict.text, REMEDY)
 
 
-async def known_limits(call: StoreCall, mark: ProviderMark, extractor: Extractor | None) -> ProviderLimits | None:
-    """Return the newest of what is stored of a provider and what this process heard."""
-    heard = extractor.limits if isinstance(extractor, LimitedExtractor) else None
+async def known_limits(call: StoreCall, mark: ProviderMark, asked: object) -> ProviderLimits | None:
+    """Return the newest of what is stored of a provider and what this process heard when it `asked`."""
+    heard = asked.limits if isinstance(asked, LimitedExtractor) else None
     known = [limits for limits in (await call(call.store.limits_of, mark), heard) if limits is not None]
     return max(known, key=lambda limits: limits.at, default=None)
 
 
-async def keep_limits(call: StoreCall, extractor: Extractor, since: int) -> None:
+async def keep_limits(call: StoreCall, mark: ProviderMark, asked: object, since: int) -> None:
     """Store what the provider said during a run."""
-    heard = extractor.limits if isinstance(extractor, LimitedExtractor) else None
+    heard = asked.limits if isinstance(asked, LimitedExtractor) else None
     if heard is not None and heard.at >= since:
-        await call(call.store.keep_limits, extractor.mark, heard)
+        await call(call.store.keep_limits, mark, heard)

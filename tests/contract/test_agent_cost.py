@@ -10,6 +10,7 @@ import pytest
 
 from ltmem_gui.domain.agent import AgentFailed
 from ltmem_gui.domain.effects import SendToModel, StartAgent
+from ltmem_gui.domain.errors import RefusedError
 from ltmem_gui.domain.plan import Plan
 from ltmem_gui.domain.settings import Settings
 from tests.helpers.agents import agent_server, agent_settings, copied, do, extracted, plan_with, run_with, whole_run
@@ -95,3 +96,25 @@ def test_steps_that_nobody_counted_leave_the_cost_unknown(bench: Bench) -> None:
         done = run_with(bench, plan)
     assert last_attempt(bench).cost is None
     assert (done.receipt.costs, done.receipt.cost_unknown) == ({}, 1)
+
+
+def test_an_agent_whose_provider_has_too_little_left_is_neither_planned_nor_started(bench: Bench) -> None:
+    with agent_server(*whole_run()) as server:
+        plan, _, _ = planned(bench, server)
+        server.headers = {
+            "x-ratelimit-limit-tokens": "100",
+            "x-ratelimit-remaining-tokens": "10",
+            "x-ratelimit-reset-tokens": "90s",
+        }
+        ready = plan_with(bench, server, note="another one", settings=agent_settings(server))
+        run_with(bench, plan)
+        server.requests.clear()
+        later = Bench(bench.place)
+        later.now = bench.now + 89
+        with pytest.raises(RefusedError, match=r"10 tokens of 100 \(10 %\) left"):
+            planned(later, server)
+        with pytest.raises(RefusedError, match="at least 25 %"):
+            run_with(later, ready)
+        assert server.requests == []
+        later.now = bench.now + 90
+        assert planned(later, server)[0].effects
