@@ -15,7 +15,7 @@ _TAGGED = re.compile(r"(?P<name>[^{]+)\{(?P<tag>[a-z_]+)=(?P<value>[^}]*)\}")
 
 def register(commands: Subparsers) -> None:
     """Add the command that prints the counters."""
-    metrics = commands.add_parser("metrics", help="print the counters of all runs; they are never sent")
+    metrics = commands.add_parser("metrics", help="print the counters and the cost of all runs; they are never sent")
     metrics.add_argument("--json", action="store_true")
     metrics.set_defaults(run=_run_metrics)
 
