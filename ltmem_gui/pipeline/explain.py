@@ -117,7 +117,7 @@ def chain(
     """
     stage1 = [job for job in jobs if job.kind == STAGE1_KIND]
     phase2 = next((job for job in jobs if job.kind == GLOBAL_KIND), None)
-    judged = _judge(report)
+    judged = _judge(report, {job.job_key: job for job in stage1})
     return (
         _folders(report, tried=bool(stage1)),
         *_rollouts(report, judged, tried=bool(stage1)),
@@ -175,8 +175,11 @@ class _Judged:
     commonest: str = ""
 
 
-def _judge(report: ScanReport | None) -> _Judged:
-    """Count in one pass; a rollout that is left out counts for the first rule that left it out."""
+def _judge(report: ScanReport | None, jobs: Mapping[str, JobRecord]) -> _Judged:
+    """Count in one pass; a rollout that is left out counts for the first rule that left it out.
+
+    One that was extracted after the scan counts as extracted.
+    """
     taken = done = 0
     rules: Counter[str] = Counter()
     examples: dict[str, str] = {}
@@ -187,7 +190,7 @@ def _judge(report: ScanReport | None) -> _Judged:
             rules[first.rule] += 1
             if first.rule not in examples:
                 examples[first.rule] = one_line(first.text, 160)
-        elif failed:
+        elif failed or _is_done(jobs.get(rollout.id), rollout.updated_at):
             done += 1
         else:
             taken += 1
@@ -196,6 +199,13 @@ def _judge(report: ScanReport | None) -> _Judged:
         for rule, count in rules.most_common(COMMONEST)
     ]
     return _Judged(taken, done, rules.total(), "; ".join(shown) + ("; and others" if len(rules) > COMMONEST else ""))
+
+
+def _is_done(job: JobRecord | None, updated_at: int | None) -> bool:
+    """Tell whether a job succeeded with this state of the rollout."""
+    if job is None or updated_at is None or job.status is not JobStatus.DONE:
+        return False
+    return job.last_success_watermark >= updated_at
 
 
 def _extraction(waiting: int, jobs: Sequence[JobRecord], plan: Plan | None) -> Iterable[Link]:

@@ -18,7 +18,6 @@ from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.plan import Plan, newly_left_out
 from ltmem_gui.domain.queue_actions import QueueAction, RowFacts, refusals
 from ltmem_gui.domain.settings import Settings
-from ltmem_gui.pipeline.explain import explain
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.pipeline.ports import ScannedRollout
 from ltmem_gui.pipeline.requests import Request
@@ -28,7 +27,7 @@ from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.bridge.words import cleaned, told
 from ltmem_gui.ui.dialogs import confirmation
 from ltmem_gui.ui.dialogs import outside as outside_sheet
-from ltmem_gui.ui.dialogs.messages import About, ErrorReport, KeysPage, Palette, RolloutWindow, WhyPage
+from ltmem_gui.ui.dialogs.messages import About, ErrorReport, KeysPage, Palette, RolloutWindow
 from ltmem_gui.ui.main_window import PANELS, MainWindow
 from ltmem_gui.ui.model_desk import ModelDesk
 from ltmem_gui.ui.models import formats
@@ -157,7 +156,6 @@ class Controller(QObject):
         bind("inbox.rollout", lambda: self._spawn("inbox.rollout", self._open_inbox_rollout()))
         for id_, action in ROW_ACTIONS.items():
             bind(id_, lambda action=action: self._on_row_action_pressed(action))
-        bind("why.open", self._on_why_pressed)
         bind("queue.copy_id", self._on_copy_id_pressed)
 
     def _connect(self) -> None:
@@ -290,7 +288,11 @@ class Controller(QObject):
             self.workbench.run()
 
     def _on_apply_requested(self, request: tuple[Plan, Selection]) -> None:
-        self.workbench.apply(*request)
+        left_out = self.model_desk.left_out(request[0])
+        if left_out:
+            self.workbench.consolidate(left_out)
+        else:
+            self.workbench.apply(*request)
 
     def _on_rebase_requested(self, plan: Plan) -> None:
         if not self.workbench.run_state.busy and plan.operation == "consolidate":
@@ -324,19 +326,6 @@ class Controller(QObject):
 
     def _on_row_action_pressed(self, action: QueueAction) -> None:
         self.workbench.act_on_rows(action, [row.thread_id for row in self.window.queue.selected_rows()])
-
-    def _on_why_pressed(self) -> None:
-        seen = self.workbench.seen
-        verdict, *links = explain(
-            seen.report,
-            seen.jobs,
-            seen.receipts or (),
-            seen.snapshot,
-            inbox=len(seen.inbox or ()),
-            excluded=len(seen.excluded),
-            plan=self.workbench.plan,
-        )
-        WhyPage(verdict, links, self.window).open()
 
     def _on_theme_toggled(self) -> None:
         theme = self._parts.theme

@@ -12,9 +12,11 @@ from ltmem_gui.domain.extraction import ExtractionInput, StageOneOutput
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.opening import Place, place_below
 from ltmem_gui.domain.queue_actions import QueueAction
+from ltmem_gui.pipeline.explain import chain, verdict
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.dialogs.figures import FiguresPage
 from ltmem_gui.ui.dialogs.messages import RolloutWindow
+from ltmem_gui.ui.dialogs.why import WhyPage
 from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models import formats
 from ltmem_gui.ui.models.job_facts import InputFacts
@@ -58,6 +60,7 @@ class QueueDesk(QObject):
         bind("queue.cancel", self._on_cancel_pressed)
         bind("queue.others", lambda: window.queue.select_keys(workbench.passed_over))
         bind("queue.figures", self._on_figures_pressed)
+        bind("why.open", self._on_why_pressed)
         window.queue.row_chosen.connect(self.update_actions)
         self.update_actions(None)
 
@@ -128,6 +131,21 @@ class QueueDesk(QObject):
         page = FiguresPage(figures_of(queue.model.rows, report.skipped_files if report else ()), self._window)
         page.show_asked.connect(self._on_group_asked)
         page.retry_asked.connect(lambda ids: self._bench.act_on_rows(QueueAction.RETRY, ids))
+        page.open()
+
+    def _on_why_pressed(self) -> None:
+        seen = self._bench.seen
+        links = chain(
+            seen.report,
+            seen.jobs,
+            seen.receipts or (),
+            seen.snapshot,
+            inbox=len(seen.inbox or ()),
+            excluded=len(seen.excluded),
+            plan=self._bench.plan,
+        )
+        page = WhyPage(verdict(links, seen.snapshot), links, self._window.registry, self._window)
+        page.action_asked.connect(self._window.registry.trigger)
         page.open()
 
     def _on_group_asked(self, group: str) -> None:

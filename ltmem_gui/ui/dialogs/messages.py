@@ -103,20 +103,6 @@ class About(_Sheet):
         self.finish()
 
 
-class WhyPage(_Sheet):
-    """Say why the memory is empty, link by link."""
-
-    def __init__(self, verdict: str, links: Sequence[str], parent: QWidget | None = None) -> None:
-        super().__init__("why", "Why is my memory empty?", parent)
-        self.setMinimumWidth(600)
-        self.resize(640, 320)
-        self.column.addWidget(plain_label(verdict, font=bold_font(), wrap=True, selectable=True))
-        for link in links:
-            self.column.addWidget(plain_label(link, wrap=True, selectable=True))
-        self.column.addStretch(1)
-        self.finish()
-
-
 class KeysPage(_Sheet):
     """List all keys, from the same table that sets them."""
 
