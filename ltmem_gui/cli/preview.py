@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import json
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,9 @@ from ltmem_gui.domain.extraction import (
 )
 from ltmem_gui.domain.findings import Finding, Severity
 from ltmem_gui.domain.memory_items import token_limit
+from ltmem_gui.domain.prices import PRICE_UNKNOWN, cost, in_words, price_of
 from ltmem_gui.domain.rollouts import Rollout, RolloutRef, SourceSpec
+from ltmem_gui.domain.tokens import TokenUsage
 from ltmem_gui.pipeline.failure_words import checked
 from ltmem_gui.pipeline.ports import Extractor
 
@@ -59,16 +62,20 @@ def _run_extract(args: argparse.Namespace, context: Context) -> int:
         refs += found.refs
     extractor = context.adapters.extractor(args.provider, context.settings)
     if extractor.mark.host:
-        context.warn(f"sending the redacted text of {len(refs)} session(s) to {extractor.mark.host}")
+        mark = extractor.mark
+        price = price_of(context.settings.prices, mark.name, mark.model)
+        said = PRICE_UNKNOWN if price is None else price.in_words()
+        context.warn(f"sending the redacted text of {len(refs)} session(s) to {mark.host}; {said}")
     failed = asyncio.run(_show_all(context, extractor, refs, as_json=args.json))
     return ExitCode.ERROR if failed else ExitCode.DONE
 
 
 async def _show_all(context: Context, extractor: Extractor, refs: Sequence[RolloutRef], *, as_json: bool) -> int:
     failed = 0
+    used: list[TokenUsage] = []
     try:
         for ref in refs:
-            shown = await _one(context, extractor, ref)
+            shown = await _one(context, extractor, ref, used)
             failed += shown["outcome"] == "failed"
             if as_json:
                 context.out.write(json.dumps(shown, ensure_ascii=True) + "\n")
@@ -76,10 +83,22 @@ async def _show_all(context: Context, extractor: Extractor, refs: Sequence[Rollo
                 _say(context, shown)
     finally:
         await extractor.close()
+        _say_cost(context, extractor, used)
     return failed
 
 
-async def _one(context: Context, extractor: Extractor, ref: RolloutRef) -> dict[str, Any]:
+def _say_cost(context: Context, extractor: Extractor, used: Sequence[TokenUsage]) -> None:
+    """Say what the answers cost, where a price is entered."""
+    mark = extractor.mark
+    price = price_of(context.settings.prices, mark.name, mark.model)
+    if price is None or not mark.host:
+        return
+    paid = [found for found in (cost(price, usage) for usage in used) if found is not None]
+    unknown = f"; of {len(used) - len(paid)} more it is not known" if len(paid) < len(used) else ""
+    context.warn(f"cost {in_words(sum(paid, Decimal(0)), price.currency)}{unknown}")
+
+
+async def _one(context: Context, extractor: Extractor, ref: RolloutRef, used: list[TokenUsage]) -> dict[str, Any]:
     thread = ref.thread_id or ""
     prepared: ExtractionInput | None = None
     try:
@@ -91,8 +110,11 @@ async def _one(context: Context, extractor: Extractor, ref: RolloutRef) -> dict[
         limit = token_limit(context.settings.context_window or None)
         prepared = await context.adapters.preparer.prepare(ref, token_limit=limit)
         reply = await extractor.extract(prepared)
+        used.append(reply.usage)
         decoded = await _clean(context, decode_reply(reply.text), prepared.known_values)
     except KnownError as error:
+        if isinstance(error, ProviderError) and error.usage is not None:
+            used.append(error.usage)
         said = await checked(context.adapters, error, prepared.known_values if prepared else ())
         return _result(thread, "failed", prepared=prepared, findings=(_failure(said),))
     outcome = "no-op" if decoded.is_no_op else "proposed"

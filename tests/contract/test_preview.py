@@ -20,6 +20,7 @@ from ltmem_gui.domain.plan import ProviderMark
 from ltmem_gui.domain.rollouts import RolloutRef
 from ltmem_gui.domain.secrets import Redaction
 from ltmem_gui.domain.settings import Settings
+from ltmem_gui.domain.tokens import TokenUsage
 from ltmem_gui.llm.builtin.extraction import BuiltinExtractor
 from ltmem_gui.redactor.service import SecretRedactor
 from ltmem_gui.sources.library import RolloutLibrary, load_rollout
@@ -206,3 +207,26 @@ def test_without_json_it_reads_like_a_page_and_a_missing_path_is_named(path: Pat
 
 def test_the_built_in_provider_closes_without_having_opened_anything() -> None:
     assert asyncio.run(BuiltinExtractor().close()) is None
+
+
+PRICE = ("--set", "prices=custom m 1 10 USD")
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ('{"raw_memory": "", "rollout_summary": "", "rollout_slug": ""}', "cost 0.00006 USD\n"),
+        (ProviderError("no", group="refusal", usage=TokenUsage(10, 5)), "cost 0.00006 USD\n"),
+        (ProviderError("no", group="refusal", usage=TokenUsage()), "cost 0 USD; of 1 more it is not known\n"),
+        (ProviderError("no", group="timeout"), "cost 0 USD\n"),
+    ],
+)
+def test_a_preview_says_the_price_first_and_the_cost_last(path: Path, answer: str | Exception, words: str) -> None:
+    session(path, "Always use pnpm here.")
+    fake = _Fake(answer)
+    fake.mark = ProviderMark(name="custom", label="Fake", host="models.example", model="m")
+    _, _, said = preview(fake, str(path), "--json", *PRICE)
+    assert "to models.example; 1 USD in, 10 USD out per million tokens\n" in said
+    assert said.endswith(words)
+    _, _, said = preview(_Fake(answer), str(path), "--json")
+    assert said.endswith("to models.example; price unknown\n")
