@@ -271,3 +271,27 @@ def test_a_block_that_moved_is_one_row_that_opens(room: Room) -> None:
     table = room.panel.reading
     texts = [table.model().index(row, 4).data() for row in range(table.model().rowCount())]
     assert "2 lines moved from line 1" in texts
+
+
+def test_a_clipped_line_says_what_can_be_done_with_it(room: Room) -> None:
+    long = "x" * 12_000
+    plan, base = plan_of_files({"n.md": f"{long}\n"}, {"n.md": f"{long}y\n"})
+    plan = plan.model_copy(update={"memory_root": "/memory"}).sealed()
+    opener = _Opener()
+    room.panel.hand_over.opener = opener  # type: ignore[assignment]
+    room.panel.load(plan, base)
+    room.panel.focus_diff()
+    assert "clipped" in room.panel.header.counts.full_text
+    room.panel.view.set_cursor_row(room.panel.model.document.headers[0] + 2)
+    room.press(K.Key_L)
+    dialog = child(room.panel, "long_line")
+    dialog.activateWindow()
+    assert QTest.qWaitForWindowActive(dialog)
+    child(dialog, "long_line.copy").setFocus()
+    room.press(K.Key_Space)
+    copied = QGuiApplication.clipboard().text()
+    assert (len(copied), copied[-3:]) == (12_001, "xxy")
+    child(dialog, "long_line.outside").setFocus()
+    room.press(K.Key_Space)
+    assert not dialog.isVisible()
+    assert [(name, place.line) for name, place in opener.asked] == [("editor", 1)]

@@ -371,7 +371,11 @@ class ReviewCommands(QObject):
         if row is None or row.kind not in _LINES:
             self.say("No line of text on this row")
             return
-        LongLineDialog(row.text, f"{self._panel.current_path()}:{row.new or row.old}", self._panel).open()
+        p = self._panel
+        dialog = LongLineDialog(row.text, f"{p.current_path()}:{row.new or row.old}", p)
+        dialog.copy_asked.connect(p.hand_over.copy)
+        dialog.editor_asked.connect(p.hand_over.open_in_editor)
+        dialog.open()
 
     # --- find ---
 
@@ -434,6 +438,8 @@ class ReviewCommands(QObject):
         review = self._panel.state.review
         if review is None:
             return ""
+        if review.plan.kind == "consolidate":
+            return "nothing is written: the agent reads what you accept, and its proposal comes back here"
         touched = review.taken_paths
         deleted = sum(1 for c in review.plan.changes if c.path in touched and c.change == "deleted")
         written = len(touched) - deleted
