@@ -5,7 +5,9 @@ Run with `pytest -m bench tests/bench/test_redaction.py -s`; figures are printed
 
 from __future__ import annotations
 
+import asyncio
 import random
+import sys
 import sysconfig
 import threading
 import time
@@ -13,7 +15,12 @@ from pathlib import Path
 
 import pytest
 
+from ltmem_gui.bootstrap import compose
 from ltmem_gui.redactor.service import SecretRedactor
+from ltmem_gui.ui.application import SWITCH_SECONDS
+from tests.helpers.blind_clean import clean_texts
+from tests.helpers.blind_secrets import blind_cases
+from tests.helpers.gaps import longest_gap
 from tests.helpers.secret_shapes import shape_cases, survives, token_cases, tokens
 
 pytestmark = pytest.mark.bench
@@ -95,3 +102,49 @@ def test_another_thread_is_never_frozen(redactor: SecretRedactor, developer_text
         last = now
     print(f"\nworst gap {worst * 1000:.0f} ms")
     assert worst <= 0.25  # the figure is for a quiet machine; 50 ms is the target there
+
+
+def test_recall_on_the_blind_corpus(redactor: SecretRedactor) -> None:
+    cases = [case for seed in range(300, 310) for case in blind_cases(seed)]
+    total: dict[str, int] = {}
+    found: dict[str, int] = {}
+    for case in cases:
+        spans = [(f.start, f.end) for f in redactor.redact(case.text).findings]
+        total[case.kind] = total.get(case.kind, 0) + 1
+        found[case.kind] = found.get(case.kind, 0) + (not survives(case.text, case.start, case.end, spans))
+    print()
+    for kind in sorted(total):
+        print(f"{kind:20} {found[kind] / total[kind]:.3f} of {total[kind]}")
+    clean = [text for text in clean_texts() if redactor.redact(text).findings]
+    print(f"all {sum(found.values()) / len(cases):.4f} of {len(cases)}; clean lines with a finding: {len(clean)}")
+    assert sum(found.values()) / len(cases) >= 0.95
+
+
+@pytest.mark.parametrize("form", ["document", "one line", "other scripts", "many findings"])
+def test_the_window_is_not_held_while_five_megabytes_are_redacted(
+    developer_text: list[str], form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The way of the window: from its event loop to a worker process and back."""
+    monkeypatch.setenv("LTMEM_REDACTOR", "layer")
+    text = "".join(developer_text)[: 5 * MEGABYTE]
+    if form == "one line":
+        text = text.replace("\n", " ")
+    elif form == "other scripts":
+        text = "密码 🔑 " + text
+    elif form == "many findings":
+        text = "".join(f'password = "Xk3!fooBar{n}"\n' for n in range(60_000))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_SECONDS)
+    adapters = compose(None, eager_workers=True)
+
+    async def measured() -> tuple[float, float, object]:
+        await adapters.redact_text("warm up")
+        return await longest_gap(lambda: adapters.redact_text(text))
+
+    try:
+        seen, net, _ = asyncio.run(measured())
+    finally:
+        adapters.close()
+        sys.setswitchinterval(interval)
+    print(f"\n{form}: longest gap {seen * 1000:.0f} ms as seen, {net * 1000:.1f} ms without waiting for a processor")
+    assert net <= 0.05

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
@@ -15,9 +16,12 @@ from typing import Any
 
 import pytest
 
+from ltmem_gui.bootstrap import compose
 from ltmem_gui.domain.errors import RedactionFailed
+from ltmem_gui.domain.secrets import Redaction, SecretFinding
 from ltmem_gui.redactor import service
 from ltmem_gui.redactor.logging import FAILED, RedactingFilter
+from ltmem_gui.redactor.parcels import LONG, PIECE, pack, pack_text, unpack, unpack_text
 from ltmem_gui.redactor.service import SecretRedactor
 from tests.helpers.secret_shapes import clean_lines, shape_cases, survives, token_cases, tokens
 
@@ -253,6 +257,31 @@ def test_a_record_that_cannot_be_checked_is_withheld(
 
     assert FAILED in lines[0]
     assert "hunter2x9" not in lines[0]
+
+
+# --- long texts between processes ---
+
+
+@pytest.mark.parametrize("text", ["", "x" * PIECE, "é🔑\ud800密" * 60_000, "a\x00b\n" * 50_000])
+def test_a_long_text_arrives_as_it_left(text: str) -> None:
+    assert unpack_text(pack_text(text)) == text
+    found = (SecretFinding(0, 3, "token", "layer"), SecretFinding(2**33, 2**33 + 1, "jwt", "kingfisher"))
+    redaction = Redaction(text, (*found, found[0]))
+    assert unpack(pickle.loads(pickle.dumps(pack(redaction)))) == redaction
+
+
+def test_long_texts_go_to_the_workers_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LTMEM_REDACTOR", "layer")
+    adapters = compose(None)
+    text = "x " * LONG + tokens(1)["forge-1"]
+    try:
+        result = asyncio.run(adapters.redact_text(text, ("known7731",)))
+        short = asyncio.run(adapters.redact_text("say known7731", ("known7731",)))
+    finally:
+        adapters.close()
+    assert result.text == "x " * LONG + "[REDACTED:github_token]"
+    assert [(f.start, f.end) for f in result.findings] == [(2 * LONG, len(text))]
+    assert short.text == "say [REDACTED:known_value]"
 
 
 def test_shared_everyday_case(redactor: SecretRedactor, shared: Path) -> None:
