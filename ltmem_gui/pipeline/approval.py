@@ -92,6 +92,8 @@ async def check(adapters: Adapters, plan: Plan, selection: Selection) -> tuple[F
         return plan.findings
     snapshot = await adapters.offload.store(adapters.workspace.read, Path(plan.memory_root))
     require_unmoved(plan, snapshot)
+    if plan.kind == "consolidate":
+        return ()  # inputs of an agent: what it makes of them is a plan of its own, and validated there
     before = {path: file.data for path, file in snapshot.files.items()}
     after = apply_selection(before, plan, selection)
     secrets = await _secrets(adapters, plan, after)

@@ -37,6 +37,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("run.dry", "Dry run", icon="search", tip="Both phases in memory; no lease, no lock, nothing sent"),
     ActionSpec("run.start", "Run…", icon="run", tip="Extract, then consolidate; effects are shown first"),
     ActionSpec("run.consolidate", "Consolidate…", icon="review", tip="Make a plan to review from what is extracted"),
+    ActionSpec("run.inputs", "Review the agent's inputs…", tip="Decide by session what the agent gets, then start it"),
     ActionSpec("run.undo", "Undo the last apply…", tip="A plan to review like any other, within 24 hours"),
     ActionSpec("provider.open", "Choose a model…", icon="memory", tip="Who extracts and consolidates; sends nothing"),
     ActionSpec("agent.steps", "Steps of the agent", icon="history", tip="What the agent did, beside the panel"),

@@ -15,13 +15,14 @@ from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.jobs import GLOBAL_KEY
 from ltmem_gui.domain.model_choice import ModelChoice
 from ltmem_gui.domain.plan import Plan, newly_left_out
+from ltmem_gui.domain.providers import BUILTIN
 from ltmem_gui.domain.queue_actions import QueueAction
 from ltmem_gui.ui.bridge.awaiting import opened
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.dialogs.regenerate import RegenerateSheet
 from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models import formats
-from ltmem_gui.ui.models.agent_work import AgentEnd, Wish, no_regenerate, turned_down, waits_until
+from ltmem_gui.ui.models.agent_work import NO_INPUTS, AgentEnd, Wish, no_regenerate, turned_down, waits_until
 from ltmem_gui.ui.models.provider_state import in_words
 from ltmem_gui.ui.models.workbench import Workbench
 from ltmem_gui.ui.panels.citations import line_colors
@@ -52,6 +53,7 @@ class ModelDesk(QObject):
     def _bind(self) -> None:
         self._window.registry.bind("agent.steps", self._on_steps_toggled)
         self._window.registry.bind("provider.open", self.providers.open)
+        self._window.registry.bind("run.inputs", lambda: self._bench.regenerate(Wish(look=True)))
         self._window.review.registry.bind(REGENERATE, self._on_regenerate_pressed)
 
     def _connect(self) -> None:
@@ -60,7 +62,7 @@ class ModelDesk(QObject):
         bench.agent_ended.connect(self._on_agent_ended)
         bench.events_arrived.connect(self._on_events_arrived)
         bench.run_changed.connect(self._on_run_changed)
-        bench.plan_made.connect(self._update)
+        bench.plan_made.connect(self._on_plan_made)
         bench.model_chosen.connect(self._on_model_chosen)
         bench.folders_changed.connect(self._update)
         bench.seen_changed.connect(self._update)
@@ -75,6 +77,18 @@ class ModelDesk(QObject):
     def _on_model_chosen(self, choice: ModelChoice) -> None:
         self._window.run_bar.show_model(in_words(choice))
         self._window.folders.show_model(in_words(choice))
+        self._update()
+
+    # the inputs of the agent
+
+    def left_out(self, plan: Plan) -> frozenset[str]:
+        """Return the sessions that a person rejected among the inputs of an agent: it is planned again without them."""
+        review = self._window.review.state.review
+        return review.left_out if plan.kind == "consolidate" and review is not None else frozenset()
+
+    def _on_plan_made(self, plan: Plan) -> None:
+        inputs = plan.kind == "consolidate"
+        self._window.review.foot.button.setText("Start the agent…" if inputs else "Apply…")
         self._update()
 
     # the agent's run
@@ -116,9 +130,25 @@ class ModelDesk(QObject):
     def _update(self, _: object = None) -> None:
         refusal = BUSY if self._bench.run_state.busy else no_regenerate(self._bench.plan, self._bench.choice)
         self._window.review.registry.allow(REGENERATE, refusal)
+        self._window.registry.allow("run.inputs", self._no_inputs())
+        under_review = self._window.review.state.plan
+        if under_review is not None and under_review.kind == "consolidate" and self._is_over():
+            self._window.review.clear()
         until = waits_until(self._bench.seen.jobs)
         waits = until is not None and until > self._clock() and not self._bench.run_state.busy
         self._window.agent.offer(regenerate=not refusal, retry=waits)
+
+    def _no_inputs(self) -> str:
+        bench = self._bench
+        if bench.run_state.busy:
+            return BUSY
+        if bench.folders.memory_root is None or bench.folders.home is None:
+            return "name a memory folder and a data folder first"
+        return NO_INPUTS if bench.choice.consolidate == BUILTIN else ""
+
+    def _is_over(self) -> bool:
+        """Tell whether the inputs under review led to a run that changed nothing."""
+        return self._bench.plan is None and not self._bench.run_state.busy
 
     # a person's presses
 

@@ -18,6 +18,7 @@ from pytestqt.qtbot import QtBot
 
 from ltmem_gui import bootstrap_gui
 from ltmem_gui.bootstrap import Composition, compose
+from ltmem_gui.domain.consent import Decision
 from ltmem_gui.domain.jobs import GLOBAL_KEY, GLOBAL_KIND, JobRecord
 from ltmem_gui.domain.model_choice import ModelChoice
 from ltmem_gui.domain.rollouts import SourceSpec
@@ -417,6 +418,53 @@ def test_lost_citations_and_lost_lines_are_found(desk: Desk) -> None:
     assert "dropped-citation" in on_lines
     listed = desk.window.review.findings_model
     assert listed.rowCount() >= 2
+
+
+def test_the_inputs_are_decided_by_session_before_the_agent_starts(desk: Desk) -> None:
+    desk.act("run.inputs")
+    review = desk.window.review
+    plan = review.state.plan
+    assert plan is not None
+    assert plan.kind == "consolidate"
+    assert desk.server.requests == []
+    assert review.foot.button.text() == "Start the agent…"
+    assert "nothing is written" in review.foot.summary.full_text
+    assert not review.registry.action("review.regenerate").isEnabled()
+    assert review.state.review is not None
+    threads = [unit.key for unit in review.state.review.units if unit.kind == "thread"]
+    others = [unit.key for unit in review.state.review.deciding if unit.key != threads[0]]
+    review.state.decide(others, Decision.ACCEPT)
+    review.state.decide([threads[0]], Decision.REJECT)
+    desk.answer_moves(*whole_run())
+    (said,) = desk.act("review.apply", "confirmation.yes")
+    assert "left out of the memory" in said
+    assert "Start the consolidation agent?" in said
+    proposal = review.state.plan
+    assert proposal is not None
+    assert proposal.kind == "apply"
+    assert len(proposal.rows) == len(threads) - 1
+    assert review.foot.button.text() == "Apply…"
+
+
+def test_inputs_taken_whole_start_the_agent_after_a_yes(desk: Desk) -> None:
+    desk.act("run.inputs")
+    desk.accept_everything()
+    desk.act("review.apply", "confirmation.cancel")
+    bench = desk.controller.workbench
+    assert bench.run_state.phase is RunPhase.PLAN_READY
+    assert desk.server.requests == []
+    desk.answer_moves(*whole_run())
+    desk.act("review.apply", "confirmation.yes")
+    assert "proposal waits" in desk.state
+    assert bench.plan is not None
+    assert bench.plan.kind == "apply"
+
+
+def test_the_built_in_rules_have_no_inputs_to_review(desk: Desk) -> None:
+    desk.controller.workbench.choose_model(ModelChoice())
+    action = desk.window.registry.action("run.inputs")
+    assert not action.isEnabled()
+    assert "choose a model first" in action.toolTip()
 
 
 def test_the_steps_are_opened_and_closed_by_key(desk: Desk) -> None:

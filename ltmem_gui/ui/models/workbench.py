@@ -24,6 +24,7 @@ from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.domain.queue_actions import QueueAction
 from ltmem_gui.domain.review import all_accepted
 from ltmem_gui.domain.settings import Settings
+from ltmem_gui.pipeline.agent_run import Applied
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.pipeline.requests import Request, ScanReport
 from ltmem_gui.pipeline.row_plans import InboxWish
@@ -31,7 +32,7 @@ from ltmem_gui.ui.bridge.signals import AppEvents
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.bridge.words import told
 from ltmem_gui.ui.models.agent_steps import step_in_words
-from ltmem_gui.ui.models.agent_work import AgentEnd, Wish, waits_until
+from ltmem_gui.ui.models.agent_work import AgentEnd, Wish, run_agent
 from ltmem_gui.ui.models.formats import plural
 from ltmem_gui.ui.models.phase_two import lock_in_words
 from ltmem_gui.ui.models.run_state import RunPhase, RunState
@@ -143,7 +144,8 @@ class Workbench(QObject):
         self._start(self._consolidate(Wish(exclude)))
 
     def regenerate(self, wish: Wish) -> None:
-        """Let the agent work again, told what a person says of its last proposal; that one stays until the next."""
+        """Let the agent work by a wish: again, told what a person says of its last proposal, or after a look at its
+        inputs. What waits for its review stays until the next is there."""
         self._start(self._consolidate(wish))
 
     def apply(self, plan: Plan, selection: Selection) -> None:
@@ -320,53 +322,41 @@ class Workbench(QObject):
         )
         plan = await self.operations.plan_consolidate(request, cancel=self._cancel, listen=self._events.publish)
         self._cancel.check()
-        if plan.kind == "consolidate" and plan.state is not PlanState.EMPTY:
-            proposal = await self._let_agent_work(plan)
-            if proposal is None:
-                return
-            plan = proposal
-        if plan.state is PlanState.EMPTY and wish.note:
-            self._rest(RunPhase.NOTHING_TO_DO)
-            self._notice(
-                "info", "The agent changed nothing more.", "The earlier proposal still waits." if self.plan else ""
-            )
+        if plan.kind == "consolidate" and plan.state is not PlanState.EMPTY and not wish.look:
+            plan = await self._let_agent_work(plan, all_accepted(plan))
+        self._offer(plan, noted=bool(wish.note))
+
+    def _offer(self, plan: Plan | None, *, noted: bool = False) -> None:
+        """Show a plan to review; after a remark that changed nothing, an earlier one goes on waiting."""
+        if plan is None:
             return
-        if plan.state is PlanState.EMPTY:
+        if plan.state is PlanState.EMPTY and noted:
+            self._rest(RunPhase.NOTHING_TO_DO)
+            remedy = "The earlier proposal still waits." if self.plan else ""
+            self._notice("info", "The agent changed nothing more.", remedy)
+        elif plan.state is PlanState.EMPTY:
             self.plan = None
             self._to(RunPhase.NOTHING_TO_DO, "the memory folder is up to date")
             self._notice("good", "Nothing to do: the memory folder is up to date.")
-            return
-        self.plan = plan
-        self._to(RunPhase.PLAN_READY)
-        self.plan_made.emit(plan)
+        else:
+            self.plan = plan
+            self._to(RunPhase.PLAN_READY)
+            self.plan_made.emit(plan)
 
-    async def _let_agent_work(self, plan: Plan) -> Plan | None:
+    async def _let_agent_work(self, plan: Plan, selection: Selection) -> Plan | None:
         """Confirm and run the agent of a plan; return what it proposes, None where a person said no."""
-        selection = all_accepted(plan)
         self._to(RunPhase.CONFIRMING)
         if not await self._confirm(plan, selection):
             self._rest(RunPhase.IDLE)
             return None
         self._to(RunPhase.CONSOLIDATING, "the agent starts")
         self.agent_began.emit(plan)
-        try:
+
+        async def work() -> Applied:
             grant = await self._grant(plan, selection)
-            done = await self.operations.consolidate(grant, cancel=self._cancel, listen=self._events.publish)
-        except (Cancelled, asyncio.CancelledError):
-            self._end_agent(AgentEnd("cancelled"))
-            raise
-        except KnownError as error:
-            await self._read_store()
-            self._end_agent(AgentEnd("failed", told(error).what, waits_until(self.seen.jobs)))
-            raise
-        except BaseException:
-            self._end_agent(AgentEnd("failed", "an error in the program"))
-            raise
-        await self._read_store()
-        proposal = done.proposal
-        assert proposal is not None
-        self._end_agent(AgentEnd("unchanged" if proposal.state is PlanState.EMPTY else "proposed"))
-        return proposal
+            return await self.operations.consolidate(grant, cancel=self._cancel, listen=self._events.publish)
+
+        return await run_agent(work, self._read_store, lambda: self.seen.jobs, self._end_agent)
 
     def _end_agent(self, end: AgentEnd) -> None:
         self._events.flush()
@@ -380,6 +370,10 @@ class Workbench(QObject):
         self.plan_made.emit(plan)
 
     async def _apply(self, plan: Plan, selection: Selection) -> None:
+        if plan.kind == "consolidate":
+            self._set_run(RunState(RunPhase.PLAN_READY))
+            self._offer(await self._let_agent_work(plan, selection))
+            return
         if not await self._ask(plan, selection):
             return
         self._to(RunPhase.APPLYING)

@@ -25,6 +25,7 @@ MENU = (
     "run.estimate",
     "run.dry",
     "run.consolidate",
+    "run.inputs",
     "run.undo",
     "provider.open",
     "agent.steps",
@@ -33,6 +34,7 @@ MENU = (
     "why.open",
 )
 
+NONE_WAITS = "No rollout waits: each is extracted or left out, and its row says why"
 PIECES = ("Lock", "Rest", "Watermark", "Baseline", "Receipt")
 
 
@@ -194,7 +196,8 @@ class RunBar(QFrame):
 
     def show_waiting(self, number: int, scanned: bool) -> None:
         """Show how many rollouts wait, until there is an estimate."""
-        self._estimate = f"{formats.plural(number, 'rollout')} waiting" if scanned else ""
+        waiting = f"{formats.plural(number, 'rollout')} waiting" if number else NONE_WAITS
+        self._estimate = waiting if scanned else ""
         self.show_run(self._state)
 
     def _on_theme_changed(self) -> None:
@@ -218,7 +221,8 @@ def estimate(plan: Plan) -> str:
         return "no rollout to extract"
     jobs = [job for effect in plan.effects_of(ClaimJobs) for job in effect.jobs]
     tokens = sum(job.tokens_sent or job.tokens for job in jobs)
-    size = f"{formats.plural(len(jobs), 'rollout')} · ~{formats.tokens(tokens)} tokens"
+    at_once = min(len(jobs), max((effect.concurrency for effect in plan.effects_of(ClaimJobs)), default=0))
+    size = f"{formats.plural(len(jobs), 'rollout')}, {at_once} at once · ~{formats.tokens(tokens)} tokens"
     return f"{size} · {provider_text(plan)}"
 
 
