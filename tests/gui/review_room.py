@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -119,3 +120,12 @@ def child(panel: QWidget, name: str) -> QWidget:
     found = panel.findChild(QWidget, name)
     assert isinstance(found, QWidget), name
     return found
+
+
+def activate(window: QWidget) -> None:
+    """Make a window the active one, as a window manager does."""
+    window.activateWindow()
+    end = time.monotonic() + 10
+    while not window.isActiveWindow():
+        assert time.monotonic() < end
+        QTest.qWait(5)

@@ -19,7 +19,7 @@ from ltmem_gui.ui.dialogs.outside import OutsideSheet
 from ltmem_gui.ui.models.file_copies import FileCopies
 from ltmem_gui.ui.models.workbench import Notice
 from ltmem_gui.ui.widgets.file_dialogs import ask_save_name
-from tests.gui.review_room import CTRL, K, Room, load, make_room
+from tests.gui.review_room import CTRL, K, Room, activate, load, make_room
 from tests.helpers.reviews import many_hunks
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -106,8 +106,7 @@ def test_a_review_is_saved_after_a_yes_and_without_secrets(room: Room, copies: F
     assert SECRET not in text
     assert [c["decision"] for c in json.loads(text)["changes"]] == ["undecided", "undecided"]
     assert str(target) in told[0].text
-    room.panel.activateWindow()  # no window manager does it here
-    QTest.qWaitForWindowActive(room.panel)
+    activate(room.panel)
     room.press(K.Key_A)
     save(room, target, "outside.yes")
     assert [c["decision"] for c in json.loads(target.read_text())["changes"]] == ["accept", "undecided"]

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from ltmem_gui.domain.diffing.files import file_change
 from ltmem_gui.domain.opening import Place
-from tests.gui.review_room import ALT, CTRL, SHIFT, A, K, Room, U, X, child, load, make_room
+from tests.gui.review_room import ALT, CTRL, SHIFT, A, K, Room, U, X, activate, child, load, make_room
 from tests.helpers.reviews import finding, many_hunks, plan_of, plan_of_files
 
 room = pytest.fixture(make_room)
@@ -285,8 +285,7 @@ def test_a_clipped_line_says_what_can_be_done_with_it(room: Room) -> None:
     room.panel.view.set_cursor_row(room.panel.model.document.headers[0] + 2)
     room.press(K.Key_L)
     dialog = child(room.panel, "long_line")
-    dialog.activateWindow()
-    assert QTest.qWaitForWindowActive(dialog)
+    activate(dialog)
     child(dialog, "long_line.copy").setFocus()
     room.press(K.Key_Space)
     copied = QGuiApplication.clipboard().text()
