@@ -11,6 +11,7 @@ from ltmem_gui.ui.models.citation_table import VERDICT_COLUMN, CitationTableMode
 from ltmem_gui.ui.theme import ROW_HEIGHT
 
 WIDTHS = (24, 17, 20, 27, 12)
+WIDTHS_WITH_VERDICTS = (20, 17, 19, 28, 8)
 MOST_SPANS = 2_000
 """More heads of groups than this are cut to the first column: no one reads so many, and each span costs time."""
 
@@ -64,13 +65,17 @@ class CitationTable(QTableView):
         header.setHighlightSections(False)
         header.setStretchLastSection(True)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        wide = self.fontMetrics().averageCharWidth()
-        for index, width in enumerate(WIDTHS):
-            header.resizeSection(index, wide * width)
-        self.setColumnHidden(VERDICT_COLUMN, True)
+        self.show_verdicts(False)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         header.setSortIndicatorClearable(True)
         self.setSortingEnabled(True)
+
+    def show_verdicts(self, shown: bool) -> None:
+        """Show or hide the column of verdicts; the others make room for it."""
+        wide = self.fontMetrics().averageCharWidth()
+        self.setColumnHidden(VERDICT_COLUMN, not shown)
+        for index, width in enumerate(WIDTHS_WITH_VERDICTS if shown else WIDTHS):
+            self.horizontalHeader().resizeSection(index, wide * width)
 
     def _toggle(self, index: QModelIndex) -> bool:
         """Open or close the group whose head this is; the keyboard stays on it."""

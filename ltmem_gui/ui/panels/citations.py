@@ -46,7 +46,7 @@ from ltmem_gui.ui.models.citation_rows import (
     uncited_rows,
     who_cites,
 )
-from ltmem_gui.ui.models.citation_table import VERDICT_COLUMN, CitationTableModel, VerdictMark
+from ltmem_gui.ui.models.citation_table import CitationTableModel, VerdictMark
 from ltmem_gui.ui.models.formats import middle
 from ltmem_gui.ui.models.text_lines import rollout_lines
 from ltmem_gui.ui.models.workbench import Notice, Seen
@@ -399,7 +399,7 @@ class CitationsPanel(QWidget):
         return tuple(rollout.ref for rollout in report.rollouts) if report is not None else None
 
     def _on_marks_changed(self, marks: Mapping[str, VerdictMark]) -> None:
-        self.table.setColumnHidden(VERDICT_COLUMN, not marks)
+        self.table.show_verdicts(bool(marks))
         self._leads = False
         self.model.set_marks(marks)
         self._leads = True
