@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
-from ltmem_gui.domain.events import Event, JobFinished
+from ltmem_gui.domain.events import Event, JobFinished, RunSpent
 from ltmem_gui.domain.jobs import JobOutcome
 from ltmem_gui.ui.bridge.supervisor import TaskEnd
 from ltmem_gui.ui.models import formats
@@ -49,6 +49,7 @@ class RunEnds(QObject):
         self._working = False
         self._cancelled = False
         self._counts: Counter[str] = Counter()
+        self._spent = ""
         bench.run_changed.connect(self._on_run_changed)
         bench.events_arrived.connect(self._on_events_arrived)
         bench.supervisor.task_ended.connect(self._on_task_ended)
@@ -56,6 +57,8 @@ class RunEnds(QObject):
     def _on_events_arrived(self, events: tuple[Event, ...]) -> None:
         if self._working:
             self._counts.update(event.outcome for event in events if isinstance(event, JobFinished))
+            spent = [event for event in events if isinstance(event, RunSpent) and (event.tokens or event.money)]
+            self._spent = str(spent[-1]) if spent else self._spent
 
     def _on_run_changed(self, state: RunState) -> None:
         self._cancelled = self._cancelled or state.phase is RunPhase.CANCELLING
@@ -70,6 +73,7 @@ class RunEnds(QObject):
             self._tell(self._bench.run_state)
         self._working, self._cancelled = False, False
         self._counts.clear()
+        self._spent = ""
 
     def _tell(self, state: RunState) -> None:
         words = self._words(state)
@@ -89,4 +93,5 @@ class RunEnds(QObject):
         end = "it was cancelled" if self._cancelled else _ENDS.get(state.phase, state.phase.value)
         if state.phase is RunPhase.FAILED and state.detail:
             end += f": {state.detail}"
-        return f"The run has ended. {head}{end}."
+        spent = f" {self._spent}." if self._spent else ""
+        return f"The run has ended. {head}{end}.{spent}"

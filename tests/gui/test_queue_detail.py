@@ -151,6 +151,11 @@ def test_the_log_follows_a_run_and_is_filtered_by_level(room: QueueRoom) -> None
     assert copy is not None
     copy.click()
     assert QApplication.clipboard().text() == log.text.toPlainText()
+    every = log.findChild(QPushButton, "queue.log.copy_all")
+    assert every is not None
+    every.click()
+    assert "another row" in QApplication.clipboard().text()
+    assert SECRET not in QApplication.clipboard().text()
     assert room.facts()["Input"] == "412.0k tokens after filtering, cut to 150.0k"
     assert room.facts()["Redacted"] == "2 secrets replaced (openai 2)"
 

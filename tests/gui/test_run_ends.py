@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,10 @@ from pytestqt.qtbot import QtBot
 
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.errors import Cancelled, InputError
+from ltmem_gui.domain.events import RunSpent
 from ltmem_gui.domain.plan import PlanState
+from ltmem_gui.domain.prices import Money
+from ltmem_gui.ui.models.run_state import RunPhase, RunState
 from ltmem_gui.ui.models.workbench import Notice
 from tests.gui.builders import all_of, apply_plan, extract_plan
 from tests.gui.conftest import LoopHarness
@@ -81,6 +85,23 @@ def test_failure_and_cancel_are_each_one(room: QueueRoom, monkeypatch: pytest.Mo
     monkeypatch.setattr(room.fake, "plan_consolidate", fails)
     room.act("run.consolidate")
     assert ended(room)[1:] == ["The run has ended. it failed: the folder is gone."]
+
+
+def test_what_was_spent_is_said_at_the_end(room: QueueRoom) -> None:
+    async def spend(cancel: CancelToken) -> None:
+        await asyncio.sleep(0)
+        room.controller.workbench._events.publish(RunSpent(1_200, Money(Decimal("0.0124"), "USD")))
+
+    room.fake.gate = spend  # type: ignore[assignment]
+    room.act("run.start")
+    assert ended(room)[0].endswith("a plan waits for your review. 0.012 USD spent, 1,200 tokens.")
+
+
+def test_actions_on_rows_are_no_runs(room: QueueRoom) -> None:
+    room.controller.workbench._set_run(RunState(RunPhase.APPLYING))
+    room.controller.workbench._set_run(RunState(RunPhase.DONE))
+    room.act("run.estimate")
+    assert ended(room) == []
 
 
 def test_the_window_is_marked_only_where_wished_and_unseen(room: QueueRoom, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,6 +84,10 @@ class JobLog:
         ]
         return (*stored, *live)[-JOB_LINES:]
 
+    def export(self) -> str:
+        """Return every line of the ring, each with its job, as text for a report of a fault."""
+        return "\n".join(f"{line}  [{line.thread_id}]" for line in self._lines)
+
     def __len__(self) -> int:
         return len(self._lines)
 

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from ltmem_gui.domain.hazards import one_line
-from ltmem_gui.domain.inbox import InboxLine
+from ltmem_gui.domain.inbox import INBOX_EXPIRY_SECONDS, INBOX_TOTAL, InboxLine
 from ltmem_gui.domain.jobs import STAGE1_KIND, JobRecord
 from ltmem_gui.pipeline.row_plans import InboxWish
 from ltmem_gui.ui.actions import ActionRegistry
@@ -32,6 +32,7 @@ from ltmem_gui.ui.widgets.labels import plain_label
 
 COLUMNS = ("Decision", "Line", "Session", "Kind", "Score", "Waits", "Expires")
 WIDTHS = (110, 480, 200, 100, 60, 70, 80)
+DAYS = INBOX_EXPIRY_SECONDS // 86_400
 SIGNS = {"take": "✓ take", "reword": "✎ reword", "drop": "✕ drop"}
 COLORS = {"take": "state.good", "reword": "state.running", "drop": "state.bad"}
 
@@ -68,6 +69,8 @@ class InboxPanel(QWidget):
         self.confirm.setProperty("primary", "true")
         self.confirm.clicked.connect(self._on_confirm_clicked)
         self._hint = plain_label("T take · W reword · D drop · U undecided · L rollout", role="muted")
+        self._caps = plain_label(role="muted")
+        self._caps.setObjectName("inbox.caps")
         self._empty = EmptyPage("inbox.empty")
         self._empty.pressed.connect(self.read_asked)
         self._build()
@@ -130,6 +133,7 @@ class InboxPanel(QWidget):
         row.addWidget(self.confirm)
         row.addWidget(self.words, 1)
         row.addWidget(self._hint)
+        row.addWidget(self._caps)
         page = QWidget()
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 0, 0, 0)
@@ -183,6 +187,7 @@ class InboxPanel(QWidget):
         if self.list.currentItem() is None and first is not None:
             self.list.setCurrentItem(first)
         self._stack.setCurrentIndex(1 if self._lines else 0)
+        self._caps.setText(f"{len(self._lines or ())} of at most {INBOX_TOTAL} wait, {DAYS} days each")
         self.count_changed.emit(len(self._lines or ()))
         self._update()
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -254,6 +254,7 @@ class QueuePanel(QWidget):
         self.views = QueueViews(self.table, self.model, self.filter, self.chips, self._apply_filter)
         bar.addWidget(self.views.button)
         self.detail = QueueDetail(theme, actions)
+        self.detail.log.all_asked.connect(lambda: QGuiApplication.clipboard().setText(self.log.export()))
         self._empty = EmptyPage("queue.empty")
         self._empty.pressed.connect(self._on_empty_pressed)
         self._nothing = EmptyPage("queue.nothing")

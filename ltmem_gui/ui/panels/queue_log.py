@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from ltmem_gui.ui.models.job_log import JOB_LINES, Level, LogLine
 from ltmem_gui.ui.theme import monospace
@@ -23,10 +23,11 @@ _CHOICES = (
 class QueueLog(QWidget):
     """Show the lines of one job as plain text, the newest at the end.
 
-    Signals: `counted` (lines shown of all).
+    Signals: `counted` (lines shown of all), `all_asked` (the lines of every job are to be copied).
     """
 
     counted = Signal(int, int)
+    all_asked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -38,15 +39,16 @@ class QueueLog(QWidget):
         for title, level in _CHOICES:
             self.level.addItem(title, level)
         self.level.currentIndexChanged.connect(self._show)
-        self.follow = QCheckBox("Follow")
-        self.follow.setObjectName("queue.log.follow")
+        self.follow = _push("queue.log.follow", "Follow", "Scroll to each new line")
+        self.follow.setProperty("chip", "true")
+        self.follow.setCheckable(True)
         self.follow.setChecked(True)
-        self.follow.setToolTip("Scroll to each new line")
         self.follow.toggled.connect(self._show)
-        copy = QPushButton("Copy the log")
-        copy.setObjectName("queue.log.copy")
-        copy.setAutoDefault(False)
+        copy = _push("queue.log.copy", "Copy the log", "The lines that are shown")
         copy.clicked.connect(self._on_copy_clicked)
+        tip = "The newest lines of every job, redacted, for a report of a fault"
+        every = _push("queue.log.copy_all", "Copy all jobs", tip)
+        every.clicked.connect(self.all_asked)
         self._shown = plain_label(role="muted")
         self._shown.setObjectName("queue.log.shown")
         self.text = QPlainTextEdit()
@@ -69,6 +71,7 @@ class QueueLog(QWidget):
         row.addStretch(1)
         row.addWidget(self._shown)
         row.addWidget(copy)
+        row.addWidget(every)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
@@ -101,3 +104,11 @@ class QueueLog(QWidget):
     def _on_copy_clicked(self) -> None:
         # The lines were redacted when they came in; nothing else is in the view.
         QGuiApplication.clipboard().setText(self.text.toPlainText())
+
+
+def _push(name: str, text: str, tip: str) -> QPushButton:
+    button = QPushButton(text)
+    button.setObjectName(name)
+    button.setAutoDefault(False)
+    button.setToolTip(tip)
+    return button
