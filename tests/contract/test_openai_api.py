@@ -54,7 +54,9 @@ def run(extractor: OpenAIExtractor, work: Callable[[OpenAIExtractor], Awaitable[
     return asyncio.run(go())
 
 
-def extract(server: ModelServer, request: ExtractionInput = REQUEST, *, memory: ServerMemory | None = None, **changes: Any):
+def extract(
+    server: ModelServer, request: ExtractionInput = REQUEST, *, memory: ServerMemory | None = None, **changes: Any
+):
     return run(OpenAIExtractor(provider(server, **changes), memory=memory), lambda e: e.extract(request))
 
 
@@ -227,6 +229,31 @@ def test_a_refusal_for_another_reason_does_not_weaken_the_schema() -> None:
         with pytest.raises(ProviderError):
             extract(server, memory=memory)
         assert memory.of(provider(server)).rung is Rung.SCHEMA
+
+
+def test_the_longest_answer_is_named_as_the_server_takes_it() -> None:
+    memory = ServerMemory()
+    with model_server(refuses=frozenset({"max_completion_tokens"})) as server:
+        for _ in range(2):
+            extract(server, memory=memory, output_limit=500)
+        limits = [{name: post.body[name] for name in post.body if name.startswith("max_")} for post in server.posts]
+    assert limits == [{"max_completion_tokens": 500}, {"max_tokens": 500}, {"max_tokens": 500}]
+    with model_server(refuses=frozenset({"max_completion_tokens", "max_tokens"})) as server:
+        extract(server, output_limit=500)
+        assert not any(name.startswith("max_") for name in server.posts[-1].body)
+    with model_server() as server:
+        extract(server, output_limit=500, api="responses")
+        extract(server)
+    assert server.posts[0].body["max_output_tokens"] == 500
+    assert not any(name.startswith("max_") for name in server.posts[1].body)
+
+
+def test_a_list_of_models_that_cannot_be_read_costs_the_list_alone() -> None:
+    with model_server(models=None) as server:
+        with pytest.raises(ProviderError, match="list of models"):
+            run(OpenAIExtractor(provider(server)), lambda e: e.models())
+        probe = run(OpenAIExtractor(provider(server)), lambda e: e.test_connection())
+    assert (probe.models, probe.ok) == ((), True)
 
 
 # --- too much text ---

@@ -83,7 +83,10 @@ class ModelServer:
     names_limit: bool = True
     """Whether a refusal of too much text says how much would do."""
     accepts: frozenset[str] = frozenset({"json_schema", "json_object", "reasoning"})
-    models: tuple[str, ...] = ("small", "large")
+    refuses: frozenset[str] = frozenset()
+    """Names of parameters the server does not know."""
+    models: tuple[str, ...] | None = ("small", "large")
+    """What is listed; None for a list that cannot be read."""
     headers: dict[str, str] = field(default_factory=dict)
     """What every answer to a POST carries, e.g. what is left of the limits."""
     usage: tuple[int, int, int] | None = (120, 30, 0)
@@ -182,8 +185,9 @@ class _Handler(BaseHTTPRequestHandler):
         if state.key and self.headers.get("authorization") != f"Bearer {state.key}":
             self._send(401, {"error": {"message": "Incorrect API key provided", "code": "invalid_api_key"}})
         elif self.path == "/v1/models":
-            data = [{"id": name, "object": "model", "created": 0, "owned_by": "test"} for name in state.models]
-            self._send(200, {"object": "list", "data": data})
+            names = state.models
+            data = [{"id": name, "object": "model", "created": 0, "owned_by": "test"} for name in names or ()]
+            self._send(200, {"object": "list", "data": data if names is not None else "none"})
         else:
             self._send(404, {"error": {"message": "no such path"}})
 
@@ -238,6 +242,8 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refusal(401, "Incorrect API key provided", "invalid_api_key")
         if ("reasoning" in body or "reasoning_effort" in body) and "reasoning" not in state.accepts:
             raise _Refusal(400, "Unrecognized request argument: reasoning_effort", param="reasoning_effort")
+        for name in state.refuses & body.keys():
+            raise _Refusal(400, f"Unsupported parameter: {name}", "unsupported_parameter", name)
         form = body.get("response_format") or (body.get("text") or {}).get("format") or {}
         kind = form.get("type", "text")
         if kind != "text" and kind not in state.accepts:
