@@ -15,6 +15,7 @@ from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.jobs import GLOBAL_KEY
 from ltmem_gui.domain.model_choice import ModelChoice
 from ltmem_gui.domain.plan import Plan, newly_left_out
+from ltmem_gui.domain.prices import price_of
 from ltmem_gui.domain.providers import BUILTIN
 from ltmem_gui.domain.queue_actions import QueueAction
 from ltmem_gui.ui.bridge.awaiting import opened
@@ -96,7 +97,10 @@ class ModelDesk(QObject):
     def _on_agent_began(self, plan: Plan) -> None:
         (agent,) = plan.effects_of(StartAgent)
         limit = agent.constraints.max_steps
-        self._window.agent.begin(f"works in a private copy, at most {formats.count(limit)} steps; Ctrl+. cancels")
+        price = price_of(plan.settings.prices, agent.provider, agent.model)
+        self._window.agent.begin(
+            f"works in a private copy, at most {formats.count(limit)} steps; Ctrl+. cancels", price
+        )
 
     def _on_events_arrived(self, events: tuple[Event, ...]) -> None:
         steps = [event for event in events if isinstance(event, AgentStep)]

@@ -9,6 +9,7 @@ from PySide6.QtCore import QModelIndex, Qt
 from pytestqt.qtbot import QtBot
 
 from ltmem_gui.domain.agent import TOOLS, AgentAction, AgentStep, AgentTranscript, ToolOutcome
+from ltmem_gui.domain.prices import Price
 from ltmem_gui.ui.models.agent_steps import (
     COLUMNS,
     FILE,
@@ -28,6 +29,7 @@ from ltmem_gui.ui.models.agent_steps import (
 )
 from ltmem_gui.ui.panels.agent_transcript import AgentDrawer, TranscriptView
 from ltmem_gui.ui.theme import Theme
+from ltmem_gui.ui.widgets.labels import ElidedLabel
 from tests.gui.agent_room import steps
 
 
@@ -165,6 +167,27 @@ def test_the_view_follows_a_run_until_a_person_looks_elsewhere(qtbot: QtBot, the
     theme.set_scheme("light")
     view.show_rows(())
     assert "Choose a step" in view.detail.toPlainText()
+
+
+def test_tokens_that_were_not_counted_are_estimates_and_cost_is_counted_along(qtbot: QtBot, theme: Theme) -> None:
+    price = Price(provider="openai", model="m", input="10", cached="1", output="20", currency="USD")  # type: ignore[arg-type]
+    drawer = AgentDrawer(theme)
+    qtbot.addWidget(drawer)
+    drawer.begin("works", price)
+    step = AgentStep(1, (), "done", 100_000, 10_000, 1.0, 50_000)
+    drawer.view.take_steps([step])
+    figures = drawer.findChild(ElidedLabel, "agent.figures")
+    assert figures is not None
+    assert "0.75 USD so far" in figures.full_text
+    assert "50 000 of them from the server's cache" in dict(detail_lines(rows_of(step)[0]))["tokens"].replace(
+        "\u202f", " "
+    )
+    drawer.view.take_steps([AgentStep(2, (), "", 8, 4, 0.0, 0, counted=False)])
+    assert "USD" not in figures.full_text
+    assert "~100.0k tokens sent" in figures.full_text
+    last = rows_of(AgentStep(2, (), "", 8, 4, 0.0, 0, counted=False))[0]
+    assert cell(last, TOKENS) == "~8 → 4"
+    assert "about 8 sent" in dict(detail_lines(last))["tokens"]
 
 
 def test_the_drawer_says_how_the_run_stands(qtbot: QtBot, theme: Theme) -> None:

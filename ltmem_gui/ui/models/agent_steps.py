@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor
 
 from ltmem_gui.domain.agent import CHANGING, AgentAction, AgentStep, ToolOutcome
 from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.domain.tokens import TokenUsage
 from ltmem_gui.ui.models.formats import DASH, count, plural, tokens
 
 COLUMNS = ("Step", "Tool", "File", "Result", "Tokens", "Time")
@@ -36,7 +37,8 @@ _NOT_DONE = re.compile(r"(.*) \((error|refused)\)")
 class StepRow:
     """One tool call, or a step without one. `first`: the row that tells tokens and time of its step.
 
-    `outcome` is None for a step that only says something; `seconds` is None where no time was kept.
+    `outcome` is None for a step that only says something; `seconds` is None where no time was kept. `tokens_cached` is
+    a part of `tokens_in`; both are estimates unless the server `counted` them.
     """
 
     step: int
@@ -49,6 +51,8 @@ class StepRow:
     tokens_in: int = 0
     tokens_out: int = 0
     seconds: float | None = None
+    tokens_cached: int = 0
+    counted: bool = True
 
     @property
     def result(self) -> str:
@@ -77,6 +81,15 @@ class StepTotals:
     tokens_in: int = 0
     tokens_out: int = 0
     seconds: float = 0.0
+    tokens_cached: int = 0
+    counted: bool = True
+
+    @property
+    def usage(self) -> TokenUsage:
+        """Return what the server counted, unknown where it did not count every step."""
+        if not self.counted:
+            return TokenUsage()
+        return TokenUsage(self.tokens_in, self.tokens_out, self.tokens_cached)
 
     def in_words(self) -> str:
         """Return them on one line."""
@@ -84,7 +97,7 @@ class StepTotals:
             plural(self.steps, "step"),
             plural(self.calls, "call"),
             f"{plural(len(self.files), 'file')} changed",
-            f"{tokens(self.tokens_in)} tokens sent, {tokens(self.tokens_out)} received",
+            f"{_about(self.counted)}{tokens(self.tokens_in)} tokens sent, {tokens(self.tokens_out)} received",
         ]
         parts += [f"{self.refused} refused"] if self.refused else []
         parts += [f"{self.seconds:.0f} s"] if self.seconds >= 1 else []
@@ -135,6 +148,8 @@ def totals_of(rows: Sequence[StepRow]) -> StepTotals:
         tokens_in=sum(row.tokens_in for row in firsts),
         tokens_out=sum(row.tokens_out for row in firsts),
         seconds=sum(row.seconds or 0.0 for row in firsts),
+        tokens_cached=sum(row.tokens_cached for row in firsts),
+        counted=all(row.counted for row in firsts),
     )
 
 
@@ -243,7 +258,7 @@ def cell(row: StepRow, column: int) -> str:
         case 3:
             return one_line(row.result, 300)
         case 4:
-            return f"{tokens(row.tokens_in)} → {tokens(row.tokens_out)}" if row.first else ""
+            return f"{_about(row.counted)}{tokens(row.tokens_in)} → {tokens(row.tokens_out)}" if row.first else ""
         case _:
             return f"{row.seconds:.1f} s" if row.first and row.seconds is not None else ""
 
@@ -263,7 +278,9 @@ def detail_lines(row: StepRow) -> list[tuple[str, str]]:
         lines += [("tool", row.tool), ("file", row.path or DASH), ("result", _WORDS[row.outcome])]
         lines += [("", row.detail)] if row.detail else []
     lines += [("said", row.said)] if row.said else []
-    lines.append(("tokens", f"{count(row.tokens_in)} sent, {count(row.tokens_out)} received in this step"))
+    cached = f" ({count(row.tokens_cached)} of them from the server's cache)" if row.tokens_cached else ""
+    words = f"{count(row.tokens_in)} sent{cached}, {count(row.tokens_out)} received in this step"
+    lines.append(("tokens", words if row.counted else f"about {words}; the server counted none"))
     if row.seconds is not None:
         lines.append(("time", f"{row.seconds:.1f} s"))
     return lines
@@ -281,7 +298,13 @@ def _row(step: AgentStep, action: AgentAction | None, *, first: bool) -> StepRow
         tokens_in=step.tokens_in,
         tokens_out=step.tokens_out,
         seconds=step.seconds,
+        tokens_cached=step.tokens_cached,
+        counted=step.counted,
     )
+
+
+def _about(counted: bool) -> str:
+    return "" if counted else "~"
 
 
 def _kept_action(text: str) -> AgentAction:

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from ltmem_gui.domain.agent import AgentStep
+from ltmem_gui.domain.prices import Price, money
 from ltmem_gui.ui.models.agent_steps import (
     FILE,
     RESULT,
@@ -133,6 +134,7 @@ class AgentDrawer(QFrame):
         self.setProperty("role", "foot")
         self.setAccessibleName("Agent")
         self.view = TranscriptView("agent.steps", theme)
+        self._price: Price | None = None
         self._state = ElidedLabel("No agent has run in this window yet")
         self._state.setObjectName("agent.state")
         self._figures = ElidedLabel(role="muted", fills=True)
@@ -153,8 +155,9 @@ class AgentDrawer(QFrame):
         self._on_model_counted(StepTotals())
         self.hide()
 
-    def begin(self, title: str) -> None:
-        """Clear the steps: a run starts."""
+    def begin(self, title: str, price: Price | None = None) -> None:
+        """Clear the steps: a run starts; with a `price` its cost is counted along."""
+        self._price = price
         self.refused.setChecked(False)
         self.view.show_rows(())
         self.show_state(title)
@@ -205,7 +208,9 @@ class AgentDrawer(QFrame):
         return button
 
     def _on_model_counted(self, totals: StepTotals) -> None:
-        self._figures.set_text(totals.in_words() if totals.steps else "")
+        spent = money(self._price, totals.usage)
+        words = f"{totals.in_words()} · {spent} so far" if spent is not None else totals.in_words()
+        self._figures.set_text(words if totals.steps else "")
         self.refused.setText(f"✕ Refused {totals.refused}")
         self.refused.setAccessibleName(f"Only refused calls, {totals.refused}")
         self.refused.setEnabled(bool(totals.refused) or self.refused.isChecked())
