@@ -137,6 +137,20 @@ def test_cancel_reaches_the_agent_and_keeps_an_earlier_proposal(made: Bench) -> 
     assert made.errors == []
 
 
+def test_an_apply_while_the_agent_works_is_answered(made: Bench) -> None:
+    made.answers = [True]
+
+    async def gate(cancel: CancelToken) -> None:
+        del cancel
+        made.bench.apply(made.fake.proposal, all_of(made.fake.proposal))
+        await asyncio.sleep(0)
+
+    made.fake.gate = gate
+    made.harness.call(made.bench.consolidate)
+    assert [notice.text for notice in made.notices] == ["A task is running."]
+    assert [plan.kind for plan in made.asked] == ["consolidate"]
+
+
 def test_a_failed_run_says_why_and_until_when_it_waits(made: Bench) -> None:
     made.answers = [True]
     made.fake.failure = ProviderError(

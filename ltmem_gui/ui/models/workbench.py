@@ -210,6 +210,7 @@ class Workbench(QObject):
     def _start(self, work: Any) -> None:
         if self.supervisor.is_running(RUN_TASK):
             work.close()
+            self._notice("info", "A task is running.", "Wait until it is done, or cancel it.")
             return
         self._cancel = CancelToken()
         self.supervisor.spawn(RUN_TASK, self._guarded(work))
