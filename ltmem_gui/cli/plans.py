@@ -15,8 +15,9 @@ from ltmem_gui.domain.agent import AgentStep
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import Receipt, Selection
 from ltmem_gui.domain.errors import ExitCode, InputError, StalePlan, UsageError, WrongDigest
-from ltmem_gui.domain.events import Event, ignore
+from ltmem_gui.domain.events import Event, JobFinished, Listener, RunSpent, ignore
 from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.domain.jobs import JobOutcome
 from ltmem_gui.domain.plan import Plan, PlanState, load_plan
 from ltmem_gui.domain.review import from_flags
 from ltmem_gui.pipeline.operations import Operations
@@ -184,7 +185,22 @@ def _run_apply(args: argparse.Namespace, context: Context) -> int:
 async def _approve_and_apply(context: Context, plan: Plan, selection: Selection) -> Receipt:
     operations = Operations(context.adapters)
     grant = await operations.approve(plan, selection, approver=getpass.getuser(), surface="command line")
-    return await operations.apply(grant, cancel=CancelToken(), listen=ignore)
+    listen = _teller(context) if plan.kind == "extract" and plan.provider.host else ignore
+    return await operations.apply(grant, cancel=CancelToken(), listen=listen)
+
+
+def _teller(context: Context) -> Listener:
+    """Tell beside the result what the run takes while it works, and once each why it left sessions out."""
+    told: set[str] = set()
+
+    def tell(event: Event) -> None:
+        if isinstance(event, RunSpent):
+            context.warn(str(event))
+        elif isinstance(event, JobFinished) and event.outcome == JobOutcome.SKIPPED.value and event.reason not in told:
+            told.add(event.reason)
+            context.warn(f"left out, no try lost: {event.reason}")
+
+    return tell
 
 
 async def _approve_and_propose(context: Context, plan: Plan, selection: Selection) -> Plan:
