@@ -154,6 +154,11 @@ class Operations:
         self._adapters.use_settings(request.settings)
         return await take_over.plan_take_over(self._adapters, request, codex_home, cancel=cancel, listen=listen)
 
+    async def require_unmoved(self, plan: Plan) -> None:
+        """Raise `WorkspaceMoved`, naming what moved, when the folder is not the one a plan was made from."""
+        snapshot = await self.read_folder(Path(plan.memory_root))
+        await self._adapters.offload.thread(approval.require_unmoved, plan, snapshot)
+
     async def check(self, plan: Plan, selection: Selection) -> tuple[Finding, ...]:
         """Apply a selection to a copy in memory and validate it."""
         return await approval.check(self._adapters, plan, selection)

@@ -33,6 +33,7 @@ from ltmem_gui.ui.model_desk import ModelDesk
 from ltmem_gui.ui.models import formats
 from ltmem_gui.ui.models.audit_state import AuditPowers
 from ltmem_gui.ui.models.file_copies import FileCopies
+from ltmem_gui.ui.models.folder_watch import FolderWatch
 from ltmem_gui.ui.models.job_rows import JobRow
 from ltmem_gui.ui.models.job_state import StateKind
 from ltmem_gui.ui.models.opening import PlaceOpener
@@ -103,6 +104,7 @@ class Controller(QObject):
             prepare=parts.prepare,
             parent=self,
         )
+        self._watch = FolderWatch(parts.operations, parts.supervisor, self)
         self.written = WrittenChanges(parts.operations, parts.supervisor, self.workbench.request, parent=self)
         self.copies = FileCopies(
             parts.operations,
@@ -152,7 +154,6 @@ class Controller(QObject):
         bind("theme.toggle", self._on_theme_toggled)
         bind("app.quit", window.close)
         bind("queue.detail", window.queue.detail.take_focus)
-        bind("queue.rollout", lambda: self._spawn("queue.rollout", self._open_rollout()))
         bind("inbox.rollout", lambda: self._spawn("inbox.rollout", self._open_inbox_rollout()))
         for id_, action in ROW_ACTIONS.items():
             bind(id_, lambda action=action: self._on_row_action_pressed(action))
@@ -226,19 +227,13 @@ class Controller(QObject):
         if receipts:
             newest = receipts[-1]
             last = f"last receipt: no. {newest.operation_number}, {formats.absolute(newest.finished_at)}"
-        return await confirmation.ask(plan, selection, last_receipt=last, parent=self.window)
+        return await confirmation.ask(plan, selection, last_receipt=last, watch=self._watch, parent=self.window)
 
     async def _choose_action(self) -> None:
         palette = Palette(self._actions, self.window)
         await opened(palette)
         if palette.chosen:
             self._actions.trigger(palette.chosen)
-
-    async def _open_rollout(self) -> None:
-        row = self.window.queue.current_row()
-        if row is None or row.scanned is None:
-            return
-        await self._show_rollout(row.scanned, row.title)
 
     async def _open_inbox_rollout(self) -> None:
         line, report = self.window.inbox.current_line(), self.workbench.seen.report

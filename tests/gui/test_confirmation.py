@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QToolButton
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
 from ltmem_gui.domain.consent import Selection
@@ -22,10 +22,13 @@ from ltmem_gui.domain.effects import (
     StoreOutputs,
     StoreVerdicts,
 )
-from ltmem_gui.domain.plan import Plan
+from ltmem_gui.domain.errors import WorkspaceMoved
+from ltmem_gui.domain.plan import Plan, WorkspaceMark
 from ltmem_gui.ui.dialogs import confirmation
 from ltmem_gui.ui.dialogs.confirmation import ConfirmationSheet, ask
+from ltmem_gui.ui.models import folder_watch
 from ltmem_gui.ui.models.effects_text import describe, loss_to_type, provider_text, removed_lines
+from ltmem_gui.ui.models.folder_watch import FolderWatch
 from tests.gui.builders import all_of, apply_plan, extract_plan
 from tests.gui.conftest import LoopHarness
 
@@ -232,3 +235,63 @@ def test_every_other_effect_has_words(tmp_path: Path) -> None:
     text = "\n".join(line.text for group in describe(plan) for line in group.lines)
     for part in ("consolidation agent", "unused", "uses of memories", "verdicts of dev", "inbox decisions"):
         assert part in text
+
+
+class Moving:
+    """Operations of a folder that moves after the second look."""
+
+    def __init__(self, moves: bool = True) -> None:
+        self.moves = moves
+        self.looks = 0
+
+    async def require_unmoved(self, plan: Plan) -> None:
+        self.looks += 1
+        if self.moves and self.looks > 1:
+            raise WorkspaceMoved("the memory folder moved since the plan was made: MEMORY.md")
+
+
+def with_base(plan: Plan, root: Path) -> Plan:
+    return plan.model_copy(update={"base": WorkspaceMark(root=str(root), exists=True, baseline=None)}).sealed()
+
+
+def test_a_sheet_closes_itself_when_the_folder_moves(
+    qtbot: QtBot, harness: LoopHarness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder_watch, "SECONDS", 0.02)
+    plan = with_base(apply_plan(tmp_path, tmp_path / "memory"), tmp_path / "memory")
+    operations = Moving()
+    watch = FolderWatch(operations, harness.supervisor)  # type: ignore[arg-type]
+    with pytest.raises(WorkspaceMoved, match=r"MEMORY\.md"):
+        harness.run(ask(plan, all_of(plan), watch=watch))
+    assert operations.looks == 2
+
+
+def test_a_folder_that_stays_is_watched_until_the_sheet_is_closed(
+    qtbot: QtBot, harness: LoopHarness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder_watch, "SECONDS", 0.02)
+    plan = with_base(apply_plan(tmp_path, tmp_path / "memory"), tmp_path / "memory")
+    operations = Moving(moves=False)
+    watch = FolderWatch(operations, harness.supervisor)  # type: ignore[arg-type]
+
+    async def both() -> bool:
+        asked = asyncio.ensure_future(ask(plan, all_of(plan), watch=watch))
+        while operations.looks < 3:  # noqa: ASYNC110 - the watch tells nobody that it looked
+            await asyncio.sleep(0.01)
+        (sheet,) = [w for w in QApplication.topLevelWidgets() if isinstance(w, ConfirmationSheet) and w.isVisible()]
+        sheet.reject()
+        return await asked
+
+    assert not harness.run(both())
+    assert not harness.supervisor.is_running(folder_watch.TASK)
+    looks = operations.looks
+    watch.start(extract_plan(tmp_path))  # made from no folder: nothing to look at
+    assert not harness.supervisor.is_running(folder_watch.TASK)
+    assert operations.looks == looks
+
+
+def test_the_sheet_says_whether_there_is_a_way_back(qtbot: QtBot, tmp_path: Path) -> None:
+    plan = apply_plan(tmp_path, tmp_path / "memory")
+    assert "Can be undone from the history for 24 hours" in words(sheet_of(qtbot, plan))
+    forget = plan.model_copy(update={"operation": "forget"}).sealed()
+    assert "Cannot be undone" in words(sheet_of(qtbot, forget))

@@ -22,11 +22,17 @@ from ltmem_gui.ui.bridge.awaiting import opened
 from ltmem_gui.ui.dialogs.armed import ArmedSheet
 from ltmem_gui.ui.models import formats
 from ltmem_gui.ui.models.effects_text import EffectGroupText, EffectLine, describe, loss_to_type, provider_text
+from ltmem_gui.ui.models.folder_watch import FolderWatch
 from ltmem_gui.ui.theme import bold_font, monospace, title_font
 from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label, rule
 
 ARM_MS = 500
 DETAIL_LIMIT = 200
+
+# The undo image of these is not kept: their old text must be gone.
+FORGETTING = frozenset({"forget", "redact"})
+_WAY_BACK = "Can be undone from the history for 24 hours, until the next apply or until a file is changed."
+_NO_WAY_BACK = "Cannot be undone: no image of the old text is kept."
 
 _VERBS = {"extract": "Extract", "consolidate": "Consolidate", "apply": "Apply"}
 
@@ -136,14 +142,32 @@ class ConfirmationSheet(ArmedSheet):
         self._update_yes()
 
 
-async def ask(plan: Plan, selection: Selection, *, last_receipt: str = "", parent: QWidget | None = None) -> bool:
-    """Open the sheet and wait; True only for a pressed yes."""
+async def ask(
+    plan: Plan,
+    selection: Selection,
+    *,
+    last_receipt: str = "",
+    watch: FolderWatch | None = None,
+    parent: QWidget | None = None,
+) -> bool:
+    """Open the sheet and wait; True only for a pressed yes.
+
+    The sheet closes itself when `watch` sees the folder move, and raises what it saw.
+    """
     sheet = ConfirmationSheet(plan, selection, last_receipt=last_receipt, parent=parent)
+    if watch is not None:
+        watch.moved.connect(sheet.reject)
+        watch.start(plan)
     try:
         await opened(sheet)
-        return sheet.confirmed
     finally:
         sheet.deleteLater()
+        if watch is not None:
+            watch.moved.disconnect(sheet.reject)
+            watch.stop()
+    if watch is not None and watch.error is not None and not sheet.confirmed:
+        raise watch.error
+    return sheet.confirmed
 
 
 def _title(plan: Plan) -> str:
@@ -179,6 +203,7 @@ def _reviewed(plan: Plan, selection: Selection) -> list[str]:
         edited = sum(len(hunks) for hunks in selection.edited.values())
         rejected = sum(len(ids) for ids in selection.rejected.values())
         lines.append(f"Your decisions: {accepted} accepted, {edited} edited, {rejected} rejected.")
+        lines.append(_NO_WAY_BACK if plan.operation in FORGETTING else _WAY_BACK)
     findings = {finding.id: finding for finding in plan.findings}
     for id_, reason in selection.overrides.items():
         text = findings[id_].text if id_ in findings else id_
