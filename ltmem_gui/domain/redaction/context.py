@@ -258,9 +258,7 @@ def acceptable(
     if " " in value and quoted:
         return False
     least = 8 if quoted or shell else 10
-    return looks_random(value, least) or (
-        kind == kinds.PASSWORD and password_like(value, quoted=False) and _mixed(value)
-    )
+    return looks_random(value, least)
 
 
 def _loose(value: str, name: str, *, shell: bool) -> bool:
@@ -281,17 +279,3 @@ def _password(value: str, *, quoted: bool, shell: bool) -> bool:
     if password_like(value, quoted=quoted or shell):
         return True
     return shell and len(value) >= 8 and looks_random(value, 8)
-
-
-def _mixed(value: str) -> bool:
-    return (
-        sum(
-            (
-                any(c.islower() for c in value),
-                any(c.isupper() for c in value),
-                any(c.isdigit() for c in value),
-                any(not c.isalnum() for c in value),
-            )
-        )
-        >= 3
-    )

@@ -23,10 +23,6 @@ class Document:
         self._vocabulary = "\n".join(self.words)
         self.long_words = [word for word in _words(text) if len(word) >= _LONG and _may_be_made(word)]
 
-    def has(self, stem: str) -> bool:
-        """Tell whether a literal without blanks, in lower case, stands anywhere; far cheaper than a search."""
-        return stem in self._vocabulary
-
     def places(self, stem: str) -> Iterator[int]:
         """Return where a literal in lower case stands, whatever its case in the text."""
         # No generator of its own: most of some two hundred literals stand in no text.

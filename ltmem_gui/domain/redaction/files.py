@@ -117,8 +117,6 @@ def _kubernetes(text: str) -> Iterator[SecretFinding]:
     reached = 0
     for start, _ in windows(text, _K8S):
         for data in _DATA.finditer(text, max(reached, start - 4000), start + 4000):
-            if data.start() < reached:
-                continue
             reached = data.end()
             while (line := _K8S_LINE.match(text, reached)) is not None:
                 if not is_dummy(line.group(2)) and len(line.group(2)) % 4 == 0:

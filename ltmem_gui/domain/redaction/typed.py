@@ -41,6 +41,7 @@ _NO_PASSWORD: Final = word_set(
     model models property properties attribute attributes element component template factory builder helper utils
     word words letter letters line lines code codes info log logs debug warning encode encoded decode decoded base
     prefix suffix format version id ids identity primary secondary admin administrator root guest owner member public
+    editor viewer reader writer author moderator contributor maintainer reporter auditor operator developer
     superuser sudo system daemon nobody anonymous everyone oracle postgres mysql redis mongo sqlite docker podman
     kubernetes helm linux windows macos debian ubuntu github gitlab google microsoft amazon azure api apis app apps
     application applications string1 personal expression literal constant object_ override overridden supplied provided
