@@ -20,8 +20,10 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from ltmem_gui.domain.anchors import line_hashes
 from ltmem_gui.domain.eligibility import assess
 from ltmem_gui.domain.errors import InputError
+from ltmem_gui.domain.evidence import lines_of
 from ltmem_gui.domain.extraction import ExtractionInput
 from ltmem_gui.domain.memory_items import memory_items, render_transcript, transcript_tokens
 from ltmem_gui.domain.rollouts import Rollout, RolloutRef
@@ -206,6 +208,7 @@ def prepare_rollout(ref: RolloutRef, token_limit: int, choice: RedactorChoice) -
         truncated=truncated,
         redactions=dict(sorted(found.items())),
         known_values=known_values,
+        line_hashes=line_hashes(lines_of(rollout.items)),
     )
 
 

@@ -15,7 +15,7 @@ from ltmem_gui.cli.audit import add_audit
 from ltmem_gui.cli.context import Context, Subparsers
 from ltmem_gui.domain import citations
 from ltmem_gui.domain.anchors import EvidenceSnapshot, line_count
-from ltmem_gui.domain.audit_evidence import KeptEvidence
+from ltmem_gui.domain.audit_evidence import EXTRACTED, KeptEvidence
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.citation_check import (
     CheckedCitation,
@@ -35,6 +35,7 @@ from ltmem_gui.domain.findings import Finding, Severity
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.rollouts import RolloutRef
 from ltmem_gui.pipeline.audit_drift import baseline_snapshots
+from ltmem_gui.pipeline.evidence_keeping import places_of
 from ltmem_gui.pipeline.ports import WorkspaceSnapshot
 from ltmem_gui.pipeline.project_reading import read_projects
 
@@ -96,9 +97,11 @@ def _run_check(args: argparse.Namespace, context: Context) -> int:
     folder = _folder(context)
     files = {path: file.data for path, file in folder.files.items()}
     earlier = _earlier(args.against)
-    kept = _kept(context, folder) if args.against is None else {}
+    kept, extracted = _kept(context, folder) if args.against is None else ({}, {})
     known = earlier if args.against is not None else asyncio.run(_at_baseline(context, folder))
-    sessions = _sessions(context, {key[1].removeprefix(ROLLOUT_PREFIX) for key in kept})
+    known = {**known, **extracted}
+    paths = {*(key[1] for key in kept), *(place[0] for place in extracted)}
+    sessions = _sessions(context, {path.removeprefix(ROLLOUT_PREFIX) for path in paths})
     taken = {key: record.taken for key, record in kept.items()}
     projects = read_projects(context.adapters.project_files, args.project, files) if args.project else {}
     checked = check_citations(files, sessions=sessions, snapshots=known, kept=taken, projects=projects)
@@ -192,14 +195,15 @@ def _sessions(context: Context, kept: Collection[str]) -> Sessions:
     return Sessions(lines, complete=not found.skipped, texts=texts)
 
 
-def _kept(context: Context, folder: WorkspaceSnapshot) -> dict[CitationKey, KeptEvidence]:
-    """Return what the data folder keeps of the citations; nothing without one. Only reads."""
+def _kept(context: Context, folder: WorkspaceSnapshot) -> tuple[dict[CitationKey, KeptEvidence], Snapshots]:
+    """Return what the data folder keeps of the citations, and of the lines its extractions cited. Only reads."""
     if context.home is None:
-        return {}
+        return {}, {}
     with context.adapters.stores.reading(context.home) as store:
         for notice in store.notices:
             context.warn(notice)
-        return {record.key: record for record in store.evidence(folder.root)}
+        kept = {record.key: record for record in store.evidence(folder.root)}
+        return kept, places_of(store.evidence(EXTRACTED))
 
 
 async def _at_baseline(context: Context, folder: WorkspaceSnapshot) -> Snapshots:

@@ -96,7 +96,7 @@ def _(effect: StoreOutputs) -> str:
         return f"{len(effect.lifted)} rejected hunks may be proposed again"
     if effect.edited and not effect.count:
         return "; ".join(_row_changes(effect.edited))
-    return f"store at most {effect.count} extracted memories, redacted"
+    return f"store at most {effect.count} extracted memories, redacted, with hashes of the lines they cite"
 
 
 @describe_effect.register

@@ -188,18 +188,27 @@ def quote_hash(quote: str) -> str:
         return content_hash(quote.encode("utf-8", "surrogatepass"))
 
 
-def session_quote(lines: Mapping[int, str], start: int, end: int) -> str:
-    """Return what a session says from `start` to `end`; `lines` maps its lines to what is said there."""
-    places = range(start, end + 1) if end - start < len(lines) else sorted(lines)
-    return "\n".join(lines[place] for place in places if place in lines and start <= place <= end)
+def line_hashes(lines: Mapping[int, str]) -> dict[int, str]:
+    """Return place → hash of what a session says there; what it says itself need not be kept."""
+    return {place: quote_hash(text) for place, text in lines.items()}
 
 
-def locate_in_session(entry: CitationEntry, lines: Mapping[int, str], taken: EvidenceSnapshot) -> Location:
-    """Say where the cited lines of a session are: in place, at one other place, or not known."""
+def session_hash(hashes: Mapping[int, str], start: int, end: int) -> str:
+    """Return the hash of what a session says from `start` to `end`, empty where it says nothing.
+
+    `hashes` is what `line_hashes` gives; lines of the file that say nothing are passed over.
+    """
+    places = range(start, end + 1) if end - start < len(hashes) else sorted(hashes)
+    said = [hashes[place] for place in places if place in hashes and start <= place <= end]
+    return content_hash("\n".join(said).encode("ascii")) if said else ""
+
+
+def locate_in_session(entry: CitationEntry, hashes: Mapping[int, str], taken: EvidenceSnapshot) -> Location:
+    """Say where the cited lines of a session are: in place, at one other place, at several, or nowhere."""
     start, size = entry.start, entry.end - entry.start
-    if taken.is_of(session_quote(lines, start, entry.end)):
+    if session_hash(hashes, start, entry.end) == taken.sha256:
         return Location(LocationStatus.EXACT, start, entry.end, 1.0)
-    found = [place for place in lines if taken.is_of(session_quote(lines, place, place + size))]
+    found = [place for place in hashes if session_hash(hashes, place, place + size) == taken.sha256]
     if not found:
         return Location(LocationStatus.MISSING_TEXT, start, entry.end)
     if len(found) == 1:

@@ -7,6 +7,7 @@ as it is. What a record says never follows the text by itself; it goes with its 
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,12 +18,17 @@ from ltmem_gui.domain.anchors import (
     CitedText,
     EvidenceSnapshot,
     inside_root,
-    quote_hash,
-    session_quote,
+    line_hashes,
+    session_hash,
     snapshot,
 )
 from ltmem_gui.domain.citation_check import CitationKey, Snapshots, citation_key, citing_files
-from ltmem_gui.domain.citations import CitationEntry
+from ltmem_gui.domain.citations import ROLLOUT_PREFIX, CitationEntry
+
+EXTRACTED = ""
+"""Where records of extractions are kept: under no memory folder."""
+
+_SESSION_PLACE = re.compile(r"rollout:([^\s:]+):([0-9]{1,10})-([0-9]{1,10})")
 
 Origin = Literal["cited", "baseline", "first sight"]
 ORIGINS: tuple[Origin, ...] = ("cited", "baseline", "first sight")
@@ -60,7 +66,10 @@ Kept = Mapping[CitationKey, KeptEvidence]
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What there is to take records from: the folder, what its baseline said, and what cited sessions say by line."""
+    """What there is to take records from: the folder, and what cited sessions say by line.
+
+    `at_baseline` is what places said earlier: at the git baseline, or for sessions when they were extracted.
+    """
 
     files: Mapping[str, bytes]
     at_baseline: Snapshots = field(default_factory=dict[tuple[str, int, int], EvidenceSnapshot])
@@ -190,16 +199,13 @@ class _Taker:
         self._at = at
         self._origin: Origin = origin
         self._texts = _Texts(sight.files)
+        self._hashes: dict[str, dict[int, str]] = {}
 
     def take(self, key: CitationKey, entry: CitationEntry) -> Unchecked | None:
         """Return what the citation says, None where nothing is there."""
         file, thread = key[0], entry.thread_id
         if thread is not None:
-            said = session_quote(self._sight.sessions.get(thread, {}), entry.start, entry.end)
-            if not said:
-                return None
-            taken = EvidenceSnapshot(entry.path, entry.start, entry.end, "", quote_hash(said))
-            return Unchecked(KeptEvidence(file, entry.note, taken, self._at, self._origin, (thread,)))
+            return self._of_session(key, thread, entry)
         threads = _threads(self._sight.files.get(inside_root(entry.path) or "", b""))
         before = self._sight.at_baseline.get((entry.path, entry.start, entry.end))
         if before is not None:
@@ -210,6 +216,33 @@ class _Taker:
             return None
         taken = snapshot(entry.path, entry.start, entry.end, text, self._sight.baseline)
         return Unchecked(KeptEvidence(file, entry.note, taken, self._at, self._origin, threads), _region(taken, text))
+
+    def _of_session(self, key: CitationKey, thread: str, entry: CitationEntry) -> Unchecked | None:
+        taken = self._sight.at_baseline.get(key[1:4])
+        if taken is not None:
+            return Unchecked(KeptEvidence(key[0], entry.note, taken, self._at, "cited", (thread,)))
+        if thread not in self._hashes:
+            self._hashes[thread] = line_hashes(self._sight.sessions.get(thread, {}))
+        said = session_hash(self._hashes[thread], entry.start, entry.end)
+        taken = EvidenceSnapshot(entry.path, entry.start, entry.end, "", said)
+        return Unchecked(KeptEvidence(key[0], entry.note, taken, self._at, self._origin, (thread,))) if said else None
+
+
+def extracted_evidence(
+    texts: Iterable[str], thread: str, hashes: Mapping[int, str], *, at: int
+) -> tuple[KeptEvidence, ...]:
+    """Return records of what the cited lines of a session say while it is extracted: hashes alone, no citing file.
+
+    `texts` are what was extracted from it.
+    """
+    found: dict[tuple[int, int], KeptEvidence] = {}
+    for match in (match for text in texts for match in _SESSION_PLACE.finditer(text)):
+        start, end = int(match[2]), int(match[3])
+        said = session_hash(hashes, start, end) if match[1] == thread else ""
+        if said:
+            taken = EvidenceSnapshot(f"{ROLLOUT_PREFIX}{thread}", start, end, "", said)
+            found.setdefault((start, end), KeptEvidence("", "", taken, at, "cited", (thread,)))
+    return tuple(found.values())
 
 
 def _threads(data: bytes) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from ltmem_gui.domain.anchors import (
     Location,
     LocationStatus,
     inside_root,
+    line_hashes,
     locate,
     locate_in_session,
     snapshot,
@@ -126,6 +127,7 @@ class _Checker:
         self._wanted = wanted
         self._projects = projects
         self._texts: dict[str, CitedText | None] = {}
+        self._hashes: dict[str, dict[int, str]] = {}
         self._sessions = sessions
         self._summaries = threads_of(files)
 
@@ -180,7 +182,9 @@ class _Checker:
         if entry.status != "ok":
             return Location(LocationStatus.OUT_OF_RANGE, start, end)
         if taken is not None and thread in self._sessions.texts:
-            return locate_in_session(entry, self._sessions.texts[thread], taken)
+            if thread not in self._hashes:
+                self._hashes[thread] = line_hashes(self._sessions.texts[thread])
+            return locate_in_session(entry, self._hashes[thread], taken)
         lines = self._sessions.lines.get(thread)
         if lines is not None:
             return Location(LocationStatus.EXACT if end <= lines else LocationStatus.OUT_OF_RANGE, start, end)

@@ -82,6 +82,8 @@ class UpdateJobs(_Effect):
 class StoreOutputs(_Effect):
     """Store at most `count` stage-1 outputs, or exactly the edited rows that are listed.
 
+    With an output go hashes of the lines that it cites.
+
     `lifted` holds the keys of rejected hunks that may be proposed again.
     """
 

@@ -84,6 +84,7 @@ class ExtractionInput:
 
     `items` are redacted and in source order. `transcript` is their rendering within the token budget.
     `known_values` are secrets seen in the input: removed from the output by exact match, never shown or stored.
+    `line_hashes` maps the session's lines to hashes of what is said there, so that a later check can tell changes.
     """
 
     thread_id: str
@@ -100,6 +101,7 @@ class ExtractionInput:
     truncated: bool = False
     redactions: Mapping[str, int] = field(default_factory=dict[str, int])
     known_values: tuple[str, ...] = field(default=(), repr=False)
+    line_hashes: Mapping[int, str] = field(default_factory=dict[int, str], repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from ltmem_gui.domain.anchors import EvidenceSnapshot
 from ltmem_gui.domain.audit import Verdicts
-from ltmem_gui.domain.audit_evidence import KeptEvidence
+from ltmem_gui.domain.audit_evidence import EXTRACTED, KeptEvidence
 from ltmem_gui.domain.audit_items import AuditSet, AuditSources, SessionText, collect, with_secrets
 from ltmem_gui.domain.audit_usage import Usage, Use, standing_words, usage_by_session, uses_in
 from ltmem_gui.domain.cancel import CancelToken
@@ -23,6 +24,7 @@ from ltmem_gui.domain.plan import FileChange
 from ltmem_gui.domain.rollouts import Rollout, RolloutRef
 from ltmem_gui.domain.verdicts import VerdictRecord
 from ltmem_gui.pipeline.audit_drift import baseline_snapshots
+from ltmem_gui.pipeline.evidence_keeping import places_of
 from ltmem_gui.pipeline.ports import Adapters, Redactor, WorkspaceSnapshot
 from ltmem_gui.pipeline.project_reading import read_projects
 from ltmem_gui.pipeline.requests import Request
@@ -37,7 +39,8 @@ class Audit:
 
     `uses` are the citations in agents' answers, of the sessions that were read for it; `kept` says of each stored
     memory, by thread id, why it is kept or stale. `notes` say what could not be told and why. `evidence` is what is
-    kept of the citations, `texts` what the sessions that were read say.
+    kept of the citations, `extracted` what cited lines of sessions said when they were extracted, `texts` what the
+    sessions that were read say now.
     """
 
     found: AuditSet
@@ -49,6 +52,7 @@ class Audit:
     notes: tuple[str, ...] = ()
     evidence: tuple[KeptEvidence, ...] = ()
     texts: Mapping[str, SessionText] = field(default_factory=dict[str, SessionText])
+    extracted: Snapshots = field(default_factory=dict[tuple[str, int, int], EvidenceSnapshot])
 
     @property
     def verdicts(self) -> Verdicts:
@@ -105,11 +109,12 @@ async def load_audit(
         records = await call(call.store.verdicts)
         outputs = await call(call.store.outputs)
         evidence = await call(call.store.evidence, snapshot.root)
+        extracted = places_of(await call(call.store.evidence, EXTRACTED))
     new_lines = await _new_lines(adapters, request, snapshot, read.notes)
     kept_texts = {record.key: record.taken for record in evidence}
     projects = await adapters.offload.thread(read_projects, adapters.project_files, request.projects, files)
     sources = AuditSources(
-        files, read.texts, frozenset(read.known), complete, snapshots, new_lines, kept_texts, projects
+        files, read.texts, frozenset(read.known), complete, {**snapshots, **extracted}, new_lines, kept_texts, projects
     )
     found = await adapters.offload.cpu(collect, sources)
     keys = await adapters.offload.cpu(partial(keys_with_secrets, adapters.layer_redactor()), found)
@@ -126,6 +131,7 @@ async def load_audit(
         tuple(read.notes),
         evidence,
         dict(read.texts),
+        extracted,
     )
 
 

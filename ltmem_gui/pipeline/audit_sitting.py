@@ -52,7 +52,7 @@ async def plan_keeping(adapters: Adapters, request: Request, audit: Audit) -> Pl
 
 async def _first_sight(adapters: Adapters, audit: Audit) -> tuple[Effect, ...]:
     texts = {thread: text.lines for thread, text in audit.texts.items()}
-    seen = await unkept(adapters, audit.snapshot, audit.evidence, texts)
+    seen = await unkept(adapters, audit.snapshot, audit.evidence, audit.extracted, texts)
     marks = tuple(mark_of(record) for record in seen)
     return (KeepEvidence(root=audit.snapshot.root, count=len(marks), records=marks),) if marks else ()
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from ltmem_gui.domain.anchors import EvidenceSnapshot
 from ltmem_gui.domain.applying import apply_selection
 from ltmem_gui.domain.audit_evidence import (
+    EXTRACTED,
     EvidenceChange,
     KeptEvidence,
     Sight,
@@ -53,9 +54,11 @@ async def evidence_of_apply(adapters: Adapters, grant: ApplyGrant) -> EvidenceCh
         return None  # the writer refuses it too, and says why
     async with open_store(adapters, Path(plan.home), writing=False) as call:
         stored = await call(call.store.evidence, folder.root)
+        extracted = places_of(await call(call.store.evidence, EXTRACTED))
     at = adapters.clock()
-    seen = await unkept(adapters, folder, stored)
-    change, made = await adapters.offload.thread(lambda: after_apply(Sight(after), (*stored, *seen), at=at))
+    seen = await unkept(adapters, folder, stored, extracted)
+    sight = Sight(after, extracted)
+    change, made = await adapters.offload.thread(lambda: after_apply(sight, (*stored, *seen), at=at))
     gone = frozenset(change.gone)
     put = (*(record for record in seen if record.key not in gone), *change.put, *await checked(adapters, made))
     if plan.operation in FORGETTING:
@@ -83,17 +86,26 @@ async def unkept(
     adapters: Adapters,
     folder: WorkspaceSnapshot,
     kept: Sequence[KeptEvidence],
+    extracted: Snapshots,
     sessions: Mapping[str, Mapping[int, str]] | None = None,
 ) -> tuple[KeptEvidence, ...]:
-    """Return records of first sight: of every citation that has none, checked for secrets. Writes nothing."""
+    """Return records of first sight: of every citation that has none, checked for secrets. Writes nothing.
+
+    `extracted` is what places of sessions said when they were extracted, `sessions` what they say now.
+    """
     files = {path: file.data for path, file in folder.files.items()}
     before: Snapshots = {}
     with suppress(InputError):  # where git cannot be read, the folder as it is is all there is to see
         before = await baseline_snapshots(adapters, folder)
-    sight = Sight(files, before, sessions or {}, folder.baseline)
+    sight = Sight(files, {**before, **extracted}, sessions or {}, folder.baseline)
     keys = frozenset(record.key for record in kept)
     at = adapters.clock()
     return await checked(adapters, await adapters.offload.thread(lambda: first_sight(sight, keys, at=at)))
+
+
+def places_of(records: Sequence[KeptEvidence]) -> dict[tuple[str, int, int], EvidenceSnapshot]:
+    """Return place → what it said, of records without a citing file."""
+    return {record.key[1:4]: record.taken for record in records}
 
 
 async def checked(adapters: Adapters, found: Sequence[Unchecked]) -> tuple[KeptEvidence, ...]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from ltmem_gui.domain.audit_evidence import EXTRACTED, EvidenceChange, extracted_evidence
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import ApplyGrant, Receipt
 from ltmem_gui.domain.effects import (
@@ -396,6 +397,10 @@ class _Run:
             git_branch=prepared.git_branch,
         )
         await self._call(self._call.store.succeed_stage1, claim, output, reply, now=now, bill=bill)
+        said = (output.raw_memory, output.rollout_summary)
+        evidence = extracted_evidence(said, output.thread_id, prepared.line_hashes, at=now)
+        if evidence:
+            await self._call(self._call.store.change_evidence, EXTRACTED, EvidenceChange(evidence))
         return JobOutcome.SUCCEEDED, self._doubts(clean, prepared)
 
     def _doubts(self, reply: StageOneReply, prepared: ExtractionInput) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 from ltmem_gui.cli.main import Surfaces
 from ltmem_gui.cli.main import run as run_command
-from ltmem_gui.domain.audit_evidence import KeptEvidence
+from ltmem_gui.domain.audit_evidence import EXTRACTED, KeptEvidence
 from ltmem_gui.domain.audit_repairs import Repair
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import Selection
@@ -241,10 +241,10 @@ def test_keeping_is_a_plan_of_its_own_and_sessions_are_kept_as_hashes(bench: Ben
     assert run(plan_keeping(bench)).state is PlanState.EMPTY
     named = ("--source", f"codex={bench.sessions}")
     (rollout,) = (note for note in statuses(bench, *named) if note != "by hand")
-    assert statuses(bench, *named)[rollout] == ("exact", "first sight")
+    assert statuses(bench, *named)[rollout] == ("exact", "cited")
     (session,) = bench.sessions.rglob("*.jsonl")
     session.write_text(session.read_text().replace("never npm", "not ever npm"))
-    assert statuses(bench, *named)[rollout] == ("missing text", "first sight")
+    assert statuses(bench, *named)[rollout] == ("missing text", "cited")
     assert check(bench, *named)[0] == 1
     assert load(bench).found.items[0].evidence in ("", f"thread_id: {FIRST}")
 
@@ -295,3 +295,23 @@ def test_after_a_crash_a_forgotten_session_leaves_hashes_alone(bench: Bench, gua
             receipt = store.receipts()[-1].model_copy(update={"plan_digest": plan.digest})
         ledger.finish(claim, plan, receipt, watermark=1, rows=())
     assert {record.taken.quote for record in kept(bench)} == {""}
+
+
+def test_an_extraction_keeps_hashes_of_the_lines_it_cites(bench: Bench, guard: Guard) -> None:
+    with bench.stores.reading(bench.home) as store:
+        records = store.evidence(EXTRACTED)
+    assert {record.taken.path for record in records} == {f"rollout:{FIRST}"}
+    assert {record.taken.quote for record in records} == {""}
+    assert kept(bench) == ()
+    named = ("--source", f"codex={bench.sessions}")
+    (rollout,) = (note for note in statuses(bench, *named) if note != "by hand")
+    assert statuses(bench, *named)[rollout] == ("exact", "snapshot")
+    (session,) = bench.sessions.rglob("*.jsonl")
+    session.write_text(session.read_text().replace("never npm", "not ever npm"))
+    assert statuses(bench, *named)[rollout] == ("missing text", "snapshot")
+    (changed,) = (one for one in load(bench).found.items if one.entry.thread_id)
+    assert (changed.location.label, changed.evidence) == ("missing text", "")
+    apply(bench, run(plan_keeping(bench)))
+    (record,) = (record for record in kept(bench) if record.taken.path.startswith("rollout:"))
+    assert record.origin == "cited"
+    assert statuses(bench, *named)[rollout] == ("missing text", "cited")

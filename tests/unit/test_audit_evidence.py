@@ -7,13 +7,23 @@ from collections.abc import Mapping
 
 import pytest
 
-from ltmem_gui.domain.anchors import CitedText, EvidenceSnapshot, LocationStatus, locate, quote_hash, snapshot
+from ltmem_gui.domain.anchors import (
+    CitedText,
+    EvidenceSnapshot,
+    LocationStatus,
+    line_hashes,
+    locate,
+    quote_hash,
+    session_hash,
+    snapshot,
+)
 from ltmem_gui.domain.audit_evidence import (
     KeptEvidence,
     Sight,
     Unchecked,
     after_apply,
     cited_entries,
+    extracted_evidence,
     first_sight,
     hashed,
     in_the_open,
@@ -151,7 +161,26 @@ def test_sessions_are_kept_by_their_hash() -> None:
 def test_a_range_far_longer_than_the_session_is_no_burden() -> None:
     files = folder("rollout:t-1:1-4000000000 |note=[c1]")
     (record,) = opened(first_sight(Sight(files, sessions={"t-1": {3: "a", 1: "b"}}), (), at=1))
-    assert record.taken.sha256 == quote_hash("b\na")
+    assert record.taken.sha256 == session_hash(line_hashes({1: "b", 3: "a"}), 1, 3)
+
+
+def test_what_an_extraction_cites_is_kept_as_hashes() -> None:
+    hashes = line_hashes({3: "use pnpm", 4: "never npm"})
+    texts = (
+        "- use pnpm [c1]\nrollout:t-1:3-4 |note=[c1]\nrollout:t-1:9-9 |note=[c2]",
+        "[1] rollout:t-1:3-4\nrollout:t-2:3-3",
+    )
+    (record,) = extracted_evidence(texts, "t-1", hashes, at=5)
+    assert record.key == ("", "rollout:t-1", 3, 4, "")
+    assert (record.origin, record.at, record.thread_ids, record.taken.quote) == ("cited", 5, ("t-1",), "")
+    before = {record.key[1:4]: record.taken}
+    files = folder("rollout:t-1:3-4 |note=[c1]")
+    changed = {3: "use yarn", 4: "never npm"}
+    (seen,) = opened(first_sight(Sight(files, before, {"t-1": changed}), (), at=9))
+    assert (seen.origin, seen.taken.sha256) == ("cited", record.taken.sha256)
+    sessions = Sessions({"t-1": 9}, texts={"t-1": changed})
+    (checked,) = check_citations(files, sessions=sessions, snapshots=before)
+    assert checked.location.status is LocationStatus.MISSING_TEXT
 
 
 def test_forgetting_leaves_no_text_that_the_folder_does_not_say_any_more() -> None:

@@ -291,7 +291,7 @@ def _store(effect: StoreOutputs) -> EffectLine:
     if effect.lifted:
         return EffectLine(count(len(effect.lifted)), "rejected hunks that may be proposed again", effect.lifted)
     if not effect.edited:
-        return EffectLine(count(effect.count), "extracted memories at most")
+        return EffectLine(count(effect.count), "extracted memories at most", ("with hashes of the lines they cite",))
     by_wish: dict[str, list[str]] = {}
     for change in effect.edited:
         wish = "left out of the memory" if change.get("excluded") else "taken into the memory again"
