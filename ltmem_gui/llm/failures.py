@@ -8,6 +8,7 @@ before they are cut, secrets are taken out, and the key that was sent goes where
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 LONGEST_WORDS = 20_000
 SHORTEST_KEY = 8
 WITHHELD = "the server's words could not be checked for secrets and were withheld"
+_REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{4,64}")
 _QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
 _REMEDY = {
     "auth": "check the key and what it may use",
@@ -50,6 +52,9 @@ def of_status(error: openai.APIStatusError, host: str, now: float | None = None)
     code, message = details(error)
     wait = retry_after(error.response.headers, time.time() if now is None else now)
     said = f"{status}: {message}" if message else f"status {status}"
+    if asked := _request_id(error):
+        # The server's own name of the request: what its support asks for. A long message must not push it out.
+        said = f"{one_line(said, 160)}; request {asked}"
     if status == 402:
         return failure("quota", f"the account has no credit ({said})", host, wait)
     if status in (401, 403):
@@ -118,6 +123,12 @@ def without_key(text: str, key: str) -> str:
     from ltmem_gui.domain.redaction.kinds import KNOWN_VALUE
 
     return text.replace(key, placeholder(KNOWN_VALUE))
+
+
+def _request_id(error: openai.APIStatusError) -> str:
+    """Return the id the server gave the request; anything but a plain short word is none."""
+    asked = error.response.headers.get("x-request-id", "")
+    return asked if _REQUEST_ID.fullmatch(asked) else ""
 
 
 def _sent_key(error: openai.APIStatusError) -> str:

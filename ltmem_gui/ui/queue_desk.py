@@ -7,6 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from ltmem_gui.domain.citations import parse
 from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.extraction import ExtractionInput, StageOneOutput
 from ltmem_gui.domain.hazards import one_line
@@ -24,11 +25,13 @@ from ltmem_gui.ui.models.job_log import redacted_in_words, sizes_in_words
 from ltmem_gui.ui.models.job_rows import PHASE_TWO, JobRow
 from ltmem_gui.ui.models.opening import PlaceOpener
 from ltmem_gui.ui.models.queue_figures import figures_of
-from ltmem_gui.ui.models.text_lines import TextLine, lines_of
+from ltmem_gui.ui.models.text_lines import TextLine, lines_of, rollout_lines
 from ltmem_gui.ui.models.workbench import Workbench
 from ltmem_gui.ui.panels.citations import line_colors
 from ltmem_gui.ui.theme import Theme
 
+# A citation of more lines than this marks the first of them only.
+MOST_LINES = 500
 NOT_SCANNED = "its file is not in the scan"
 NO_ROW = "no row is selected"
 
@@ -51,6 +54,7 @@ class QueueDesk(QObject):
         self._theme = theme
         self._opener = opener
         bind = window.registry.bind
+        bind("queue.rollout", lambda: self._spawn("rollout", self._show_rollout()))
         bind("queue.log", window.queue.detail.show_log)
         bind("queue.input", lambda: self._spawn("input", self._show_input()))
         bind("queue.output", lambda: self._spawn("output", self._show_output()))
@@ -93,6 +97,22 @@ class QueueDesk(QObject):
         return "it is not running"
 
     # showing
+
+    async def _show_rollout(self) -> None:
+        """Open the rollout at the first line that its memory cites."""
+        row = self._row()
+        if row.scanned is None:
+            return
+        rollout = await self._bench.operations.load_rollout(row.scanned.ref)
+        output = None
+        if row.job is not None and self._bench.folders.home is not None:
+            output = await self._bench.operations.output_of(self._bench.folders.home, row.thread_id)
+        marked = cited_lines(row.thread_id, output)
+        head = one_line(rollout.path, 400)
+        if marked:
+            head += f"  ·  {formats.plural(len(marked), 'line')} cited by its memory"
+        lines = rollout_lines(rollout, marked)
+        RolloutWindow(row.title, head, lines, line_colors(self._theme), self._window).open()
 
     async def _show_input(self) -> None:
         row = self._row()
@@ -174,6 +194,15 @@ class QueueDesk(QObject):
 
     def _spawn(self, name: str, coro: object) -> None:
         self._supervisor.spawn(f"queue.{name}", coro, policy="replace")  # type: ignore[arg-type]
+
+
+def cited_lines(thread_id: str, output: StageOneOutput | None) -> frozenset[int]:
+    """Return the lines of a rollout that its own memory cites."""
+    if output is None:
+        return frozenset()
+    entries = parse(f"{output.raw_memory}\n{output.rollout_summary}").entries
+    own = [entry for entry in entries if entry.thread_id == thread_id and entry.status == "ok"]
+    return frozenset(line for entry in own for line in range(entry.start, min(entry.end, entry.start + MOST_LINES) + 1))
 
 
 def input_lines(given: ExtractionInput) -> tuple[TextLine, ...]:

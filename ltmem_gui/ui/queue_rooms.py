@@ -61,7 +61,7 @@ class QueueRooms(QObject):
 
     def _on_run_changed(self, state: RunState) -> None:
         self._window.strip.show_run(state, self._bench.plan)
-        self._window.queue.plan = self._bench.plan
+        self._window.queue.show_plan(self._bench.plan)
 
     def _on_told(self, words: str) -> None:
         self.noticed.emit(Notice("info", words))

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from ltmem_gui.domain.jobs import GLOBAL_KEY, GLOBAL_KIND, Attempt, JobRecord, JobStatus
 from ltmem_gui.domain.leases import StageTwo
+from ltmem_gui.domain.plan import SelectedRow
 from ltmem_gui.pipeline.standing import FolderLock, Standing
 from ltmem_gui.ui.models import workbench
 from ltmem_gui.ui.models.phase_two import lock_in_words, pieces
@@ -20,7 +21,7 @@ from ltmem_gui.ui.models.run_state import RunPhase
 from ltmem_gui.ui.models.workbench import Seen
 from tests.gui.builders import NOW, all_of, apply_plan, receipt_of, snapshot
 from tests.gui.conftest import LoopHarness
-from tests.gui.queue_room import QueueRoom
+from tests.gui.queue_room import QueueRoom, job
 
 OWNER = "box:77:1:ltmem"
 
@@ -136,6 +137,29 @@ def test_the_consolidation_has_a_row_of_its_own(room: QueueRoom) -> None:
     assert room.queue.model.rowCount() == 1
     room.queue.filter.setText("phase:1")
     assert room.queue.model.rowCount() == 3
+
+
+def test_a_plan_that_waits_is_said_in_the_row(room: QueueRoom) -> None:
+    room.fake.job_records = (consolidation(JobStatus.PENDING, input_watermark=NOW),)
+    room.scan()
+    room.queue.select_key(GLOBAL_KEY)
+    room.act("run.consolidate")
+    row = room.queue.model.row_of(GLOBAL_KEY)
+    assert row is not None
+    assert row.state.name == "plan to review"
+    assert "nothing is written before" in room.queue.detail._reason.text()
+    room.act("run.scan")
+    assert room.queue.model.row_at(0).state.name == "plan to review"  # type: ignore[union-attr]
+    room.queue.show_plan(None)
+    assert room.queue.model.row_of(GLOBAL_KEY).state.name == "to consolidate"  # type: ignore[union-attr]
+
+
+def test_how_many_memories_a_plan_works_from(tmp_path: Path) -> None:
+    rows = tuple(SelectedRow(thread_id=str(number), source_updated_at=NOW) for number in range(2))
+    plan = apply_plan(tmp_path / "home", tmp_path / "memory").model_copy(update={"rows": rows})
+    jobs = tuple(job(number, JobStatus.DONE, last_outcome="succeeded") for number in range(3))
+    found = next(piece for piece in pieces(Seen(jobs=jobs), plan, NOW) if piece.name == "Selected")
+    assert found.whole == "2 of 3 stored memories are in the plan that waits"
 
 
 def test_a_run_waits_for_the_lock_and_goes_on(room: QueueRoom, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,7 @@ from ltmem_gui.ui.models.job_facts import remedy_of
 from ltmem_gui.ui.models.job_log import JOB_LINES, RING_LINES, JobLog, Level
 from ltmem_gui.ui.models.job_rows import build_rows, cost_in_words
 from ltmem_gui.ui.models.job_state import state_of
+from ltmem_gui.ui.widgets.labels import ElidedLabel
 from tests.gui.builders import NOW, scanned
 from tests.gui.conftest import LoopHarness
 from tests.gui.queue_room import QueueRoom, job
@@ -238,6 +239,28 @@ def test_links_lead_to_citations_editor_and_file_manager(room: QueueRoom) -> Non
     opened: list[Place] = []
     room.controller.rooms.rows._on_place_pressed(opened.append)
     assert opened == [Place("/sessions", "0.jsonl")]
+
+
+def test_the_rollout_opens_at_the_first_line_its_memory_cites(room: QueueRoom) -> None:
+    id_ = scanned(0).id
+    block = "<citation_entries>\nrollout:{}:10-10 |note=[c1 x]\nrollout:other:9-9 |note=[c2 y]\n</citation_entries>\n"
+    room.fake.job_records = (job(0, JobStatus.DONE, _attempt(1, "succeeded"), last_outcome="succeeded"),)
+    room.fake.outputs = {id_: StageOneOutput(id_, NOW, "- pnpm\n" + block.format(id_), "", None, NOW)}
+    room.scan()
+    room.queue.select_key(id_)
+    room.act("queue.rollout")
+    shown = room.dialog("rollout")
+    assert isinstance(shown, RolloutWindow)
+    assert "10" in shown.text.marked_labels
+    assert "9" not in shown.text.marked_labels
+    assert any("1 line cited by its memory" in label.full_text for label in shown.findChildren(ElidedLabel))
+    shown.close()
+    room.queue.select_key(scanned(1).id)
+    room.act("queue.rollout")
+    plain = room.dialog("rollout")
+    assert isinstance(plain, RolloutWindow)
+    assert plain.text.marked_labels == ()
+    plain.close()
 
 
 def test_one_row_is_cancelled_by_its_key_while_the_run_goes_on(room: QueueRoom) -> None:

@@ -26,6 +26,7 @@ from ltmem_gui.ui.models.job_state import (
 NO_TITLE = "(no typed message)"
 PHASE_ONE, PHASE_TWO = 1, 2
 CUT_OFF = "the program ended while it worked on this; nothing of it was stored, and the next run takes it over"
+PLAN_WAITS = "plan to review"
 CONSOLIDATION = "Consolidation of the memory folder"
 
 
@@ -112,6 +113,14 @@ def apply_event(row: JobRow, event: Event, now: int) -> JobRow:
             return replace(row, state=state_of_outcome(outcome, reason), took=took, tokens=used, owner="")
         case _:
             return row
+
+
+def with_plan(row: JobRow, *, waits: bool) -> JobRow:
+    """Return the consolidation's row as it is while a plan waits for its review, or no more."""
+    if row.phase != PHASE_TWO or row.job is None:
+        return row
+    waiting = JobState(StateKind.NEEDS, PLAN_WAITS, "A plan waits for your review; nothing is written before.")
+    return replace(row, state=waiting) if waits else row
 
 
 def mark_cut_off(row: JobRow) -> JobRow:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ltmem_gui.domain.consent import Receipt
 from ltmem_gui.domain.effects import UpdateJobs
 from ltmem_gui.domain.hazards import one_line
-from ltmem_gui.domain.jobs import GLOBAL_KIND, JobRecord, JobStatus
+from ltmem_gui.domain.jobs import GLOBAL_KIND, JobOutcome, JobRecord, JobStatus
 from ltmem_gui.domain.leases import StageTwo, backing_off
 from ltmem_gui.domain.plan import Plan
 from ltmem_gui.pipeline.standing import FolderLock
@@ -40,6 +40,7 @@ def pieces(seen: Seen, plan: Plan | None, now: int, *, waiting: bool = False) ->
         _lock(seen, job, waiting=waiting),
         *_rest(job, now),
         _watermark(seen, job, plan),
+        *_selected(seen, plan),
         _baseline(seen),
         *_receipt(seen.receipts or (), now),
     )
@@ -102,6 +103,15 @@ def _watermark(seen: Seen, job: JobRecord | None, plan: Plan | None) -> Piece:
         whole = "no consolidation has ended yet" if not seen.watermark else f"consolidated up to {before}"
         return Piece("Watermark", f"watermark {before}", whole)
     return Piece("Watermark", f"watermark {before} → {_time(after)}", f"{before} now, {_time(after)} {source}")
+
+
+def _selected(seen: Seen, plan: Plan | None) -> Iterator[Piece]:
+    """Say how many of the stored memories a plan works from."""
+    if plan is None or not plan.rows:
+        return
+    stored = sum(job.kind != GLOBAL_KIND and job.last_outcome == JobOutcome.SUCCEEDED for job in seen.jobs)
+    whole = f"{len(plan.rows)} of {max(stored, len(plan.rows))} stored memories are in the plan that waits"
+    yield Piece("Selected", f"{len(plan.rows)} selected", whole)
 
 
 def _baseline(seen: Seen) -> Piece:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Container
 from dataclasses import dataclass
 
 from ltmem_gui.domain.rollouts import Rollout, RolloutItem
@@ -52,7 +52,7 @@ def lines_around(text: str, marked: Collection[int], *, most: int = MOST_LINES) 
     return tuple(shown)
 
 
-def rollout_lines(rollout: Rollout, marked: range | None = None) -> tuple[TextLine, ...]:
+def rollout_lines(rollout: Rollout, marked: Container[int] | None = None) -> tuple[TextLine, ...]:
     """Write a session for reading: each item under its speaker, with the line it has in the file."""
     lines: list[TextLine] = []
     for item in rollout.items:

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from ltmem_gui.domain.events import Event, JobFinished, JobPrepared, JobStarted
-from ltmem_gui.domain.jobs import JobRecord
+from ltmem_gui.domain.jobs import GLOBAL_KEY, JobRecord
 from ltmem_gui.domain.plan import Plan
 from ltmem_gui.pipeline.ports import ScannedRollout
 from ltmem_gui.ui.actions import ActionRegistry
@@ -40,8 +40,9 @@ from ltmem_gui.ui.models.job_rows import (
     build_rows,
     mark_cut_off,
     prepare_rows,
+    with_plan,
 )
-from ltmem_gui.ui.models.job_state import SIGNS, TITLES, StateKind, running
+from ltmem_gui.ui.models.job_state import SIGNS, TITLES, StateKind, running, state_of_consolidation
 from ltmem_gui.ui.models.job_table import COLUMNS, JobTableModel
 from ltmem_gui.ui.models.phase_two import pieces
 from ltmem_gui.ui.models.workbench import Seen
@@ -142,13 +143,14 @@ class QueuePanel(QWidget):
             return
         scanned = seen.report.rollouts if seen.report else ()
         if len(scanned) + len(seen.jobs) <= INLINE_ROWS:
-            self.model.set_prepared(_prepared(scanned, seen.jobs, int(self._clock()), cut_off))
+            self.model.set_prepared(_prepared(scanned, seen.jobs, int(self._clock()), cut_off, self.plan is not None))
         else:
             self._supervisor.spawn(ROWS_TASK, self._show_many(seen), policy="replace")
 
     async def _show_many(self, seen: Seen) -> None:
         scanned = seen.report.rollouts if seen.report else ()
-        prepared = await asyncio.to_thread(_prepared, scanned, seen.jobs, int(self._clock()), _cut_off(seen))
+        now, waits = int(self._clock()), self.plan is not None
+        prepared = await asyncio.to_thread(_prepared, scanned, seen.jobs, now, _cut_off(seen), waits)
         if self._seen is seen or (self._seen.report is seen.report and self._seen.jobs == seen.jobs):
             self.model.set_prepared(prepared)
 
@@ -173,8 +175,21 @@ class QueuePanel(QWidget):
             if row.state.label != shown.state.label:
                 self.announcer.say(f"{row.title}: {row.state.name}. {row.reason}".rstrip(". "))
             self._show_detail(row)
-        if changed:
-            self.row_chosen.emit(self.current_row())
+        current = self.current_row()
+        if current is not None and current.key in changed:
+            self.row_chosen.emit(current)
+
+    def show_plan(self, plan: Plan | None) -> None:
+        """Say in the consolidation's row whether a plan waits for its review."""
+        if plan is self.plan:
+            return
+        self.plan = plan
+        row = self.model.row_of(GLOBAL_KEY)
+        if row is not None and row.job is not None:
+            fresh = replace(row, state=state_of_consolidation(row.job, int(self._clock())))
+            self.model.update_rows({row.key: with_plan(fresh, waits=plan is not None)})
+            if self.detail.row is not None and self.detail.row.key == row.key:
+                self._show_detail(self.model.row_of(GLOBAL_KEY))
 
     def take_plan(self, plan: Plan) -> None:
         """Take what an estimate says of the inputs."""
@@ -433,7 +448,9 @@ def _cut_off(seen: Seen) -> frozenset[str]:
 
 
 def _prepared(
-    scanned: Sequence[ScannedRollout], jobs: Sequence[JobRecord], now: int, cut_off: frozenset[str]
+    scanned: Sequence[ScannedRollout], jobs: Sequence[JobRecord], now: int, cut_off: frozenset[str], waits: bool
 ) -> PreparedRows:
     rows = build_rows(scanned, jobs, now)
+    if rows:
+        rows[0] = with_plan(rows[0], waits=waits)
     return prepare_rows(mark_cut_off(row) if row.key in cut_off else row for row in rows)
