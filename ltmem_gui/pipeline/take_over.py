@@ -6,6 +6,7 @@ in the plan; what is stored here and as new stays, so that a second run has noth
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from ltmem_gui.domain.events import Listener, ScanProgressed, StepReached
 from ltmem_gui.domain.extraction import StageOneOutput
 from ltmem_gui.domain.jobs import STAGE1_KIND
 from ltmem_gui.domain.plan import Plan, Skip, SourceMark
+from ltmem_gui.domain.secrets import Redaction
 from ltmem_gui.domain.taking_over import TAKE_OVER, Change, KeptRow, change_of, is_thread_id, unfit
 from ltmem_gui.pipeline.ports import Adapters, ForeignMemories, Store
 from ltmem_gui.pipeline.requests import Request
@@ -30,6 +32,8 @@ TAKEN: Final = "memories taken over"
 RAISED: Final = "usage raised"
 DONE: Final = "jobs taken over"
 MOVED: Final = "not as planned any more"
+AT_ONCE: Final = 8
+"""How many rows are redacted at a time, so that every worker has something to do."""
 _MEMORIES: Final = "memories"
 
 
@@ -41,6 +45,7 @@ class _Stored:
     excluded: Mapping[str, str]
     done: Mapping[str, int]
     watermark: int
+    notices: tuple[str, ...]
 
 
 async def plan_take_over(
@@ -53,28 +58,31 @@ async def plan_take_over(
     listen(StepReached("reading", str(codex_home)))
     foreign = await adapters.offload.store(_look, adapters, codex_home)
     stored = await _stored(adapters, request)
+    clean = _Cleaner(adapters)
     rows: list[TakeOverRow] = []
     left: list[Skip] = []
-    for number, kept in enumerate(foreign.rows, 1):
+    for start in range(0, len(foreign.rows), AT_ONCE):
         cancel.check()
-        listen(ScanProgressed(number, len(foreign.rows), kept.output.thread_id))
-        made = await _row(adapters, kept, stored)
-        if isinstance(made, Skip):
-            left.append(made)
-        else:
-            rows.append(made)
+        listen(ScanProgressed(start, len(foreign.rows)))
+        part = foreign.rows[start : start + AT_ONCE]
+        for made in await asyncio.gather(*(_row(clean, kept, stored) for kept in part)):
+            if isinstance(made, Skip):
+                left.append(made)
+            else:
+                rows.append(made)
     effects: list[Effect] = [*rows, *_jobs(foreign, stored)]
     if effects and not await adapters.offload.thread(request.home.exists):
         effects.insert(0, CreateDataFolder(path=str(request.home)))
     folder = codex_home / _MEMORIES
-    notes = _notes(foreign, rows, folder if await adapters.offload.thread(folder.is_dir) else None)
+    notes = *stored.notices, *_notes(foreign, rows, folder if await adapters.offload.thread(folder.is_dir) else None)
     sources = (SourceMark(agent="codex", path=str(codex_home)),)
-    return row_plan(adapters, request, TAKE_OVER, tuple(effects), tuple(left), tuple(notes), sources)
+    return row_plan(adapters, request, TAKE_OVER, tuple(effects), tuple(left), notes, sources)
 
 
 async def cleaned_rows(adapters: Adapters, plan: Plan) -> tuple[TakeOverRow, ...]:
     """Pass the texts of a plan's rows through the choke point again; a plan may come from elsewhere."""
-    return tuple([await _clean(adapters, row) for row in plan.effects_of(TakeOverRow)])
+    clean = _Cleaner(adapters)
+    return tuple([await clean.row(row) for row in plan.effects_of(TakeOverRow)])
 
 
 def take_rows(store: Store, rows: Sequence[TakeOverRow], jobs: Sequence[TakeOverJobs], now: int) -> Counter[str]:
@@ -109,10 +117,11 @@ async def _stored(adapters: Adapters, request: Request) -> _Stored:
             excluded=await call(call.store.excluded),
             done={job.job_key: job.last_success_watermark for job in jobs},
             watermark=await call(call.store.watermark),
+            notices=call.store.notices,
         )
 
 
-async def _row(adapters: Adapters, kept: KeptRow, stored: _Stored) -> TakeOverRow | Skip:
+async def _row(clean: _Cleaner, kept: KeptRow, stored: _Stored) -> TakeOverRow | Skip:
     thread = kept.output.thread_id
     ours = stored.outputs.get(thread)
     reason = unfit(kept) or stored.excluded.get(thread, "")
@@ -121,7 +130,7 @@ async def _row(adapters: Adapters, kept: KeptRow, stored: _Stored) -> TakeOverRo
         return Skip(id=thread, reasons=(reason or AS_NEW,))
     effect = _effect(kept, change, ours)
     try:
-        return await _clean(adapters, effect)
+        return await clean.row(effect)
     except RedactionFailed as error:
         return Skip(id=thread, reasons=(f"it could not be checked for secrets: {error.what}",))
 
@@ -147,23 +156,31 @@ def _effect(kept: KeptRow, change: Change, ours: StageOneOutput | None) -> TakeO
     )
 
 
-async def _clean(adapters: Adapters, row: TakeOverRow) -> TakeOverRow:
-    """Redact every text of a row; labels by the rules alone. Raises `RedactionFailed`."""
-    found: Counter[str] = Counter(row.redactions)
+class _Cleaner:
+    """Redact the texts of rows; labels by the rules alone, and what many rows share only once."""
 
-    async def clean(text: str, *, label: bool = False) -> str:
-        if not text:
-            return text
-        redaction = await adapters.redact_text(text, rules_only=label)
-        found.update(finding.kind for finding in redaction.findings)
-        return redaction.text
+    def __init__(self, adapters: Adapters) -> None:
+        self._adapters = adapters
+        self._labels: dict[str, Redaction] = {}
 
-    texts = {name: await clean(getattr(row, name)) for name in ("raw_memory", "rollout_summary")}
-    labels = {name: await clean(getattr(row, name), label=True) for name in ("cwd", "rollout_path")}
-    slug = None if row.rollout_slug is None else await clean(row.rollout_slug, label=True)
-    branch = None if row.git_branch is None else await clean(row.git_branch, label=True)
-    changes = texts | labels | {"rollout_slug": slug, "git_branch": branch, "redactions": dict(sorted(found.items()))}
-    return row.model_copy(update=changes)
+    async def row(self, row: TakeOverRow) -> TakeOverRow:
+        """Return a row without secrets. Raises `RedactionFailed`."""
+        found: Counter[str] = Counter(row.redactions)
+        changes: dict[str, object] = {}
+        for name in ("raw_memory", "rollout_summary", "cwd", "rollout_path", "rollout_slug", "git_branch"):
+            text: str | None = getattr(row, name)
+            if text:
+                redaction = await self._redacted(text, label=name not in ("raw_memory", "rollout_summary"))
+                found.update(finding.kind for finding in redaction.findings)
+                changes[name] = redaction.text
+        return row.model_copy(update=changes | {"redactions": dict(sorted(found.items()))})
+
+    async def _redacted(self, text: str, *, label: bool) -> Redaction:
+        if not label:
+            return await self._adapters.redact_text(text)
+        if text not in self._labels:
+            self._labels[text] = await self._adapters.redact_text(text, rules_only=True)
+        return self._labels[text]
 
 
 def _jobs(foreign: ForeignMemories, stored: _Stored) -> Iterator[TakeOverJobs]:

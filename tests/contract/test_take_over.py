@@ -37,6 +37,7 @@ from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.sources import codex_db
 from ltmem_gui.sources.codex_db import private_copy
 from ltmem_gui.sources.codex_memories import memories_of
+from ltmem_gui.store.opening import DATABASE_NAME
 from ltmem_gui.ui.models.effects_text import describe
 from tests.helpers.bench import DAY, NOW, Bench
 from tests.helpers.codex_home import CodexHome, kept
@@ -196,6 +197,24 @@ def test_a_database_written_while_it_is_copied_is_copied_again(tmp_path: Path, m
         pass
 
 
+def test_a_log_that_goes_away_while_it_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "state_5.sqlite"
+    live = sqlite3.connect(path, isolation_level=None)
+    live.execute("PRAGMA journal_mode = WAL")
+    live.execute("CREATE TABLE t (x)")
+    live.execute("INSERT INTO t VALUES (1)")
+    copy = codex_db._copy
+
+    def late(source: str, target: Path) -> None:
+        if source.endswith("-wal"):
+            live.close()  # the last one to close moves the log into the file and removes it
+        copy(source, target)
+
+    monkeypatch.setattr(codex_db, "_copy", late)
+    with private_copy(str(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM t").fetchone()[0] == 1
+
+
 def test_what_is_no_home_is_said(bench: Bench, tmp_path: Path, shared: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text("x")
@@ -304,6 +323,16 @@ def test_what_a_person_left_out_or_codex_would_not_select_is_skipped(bench: Benc
     assert "not among Codex's threads" in reasons["gone"]
     assert reasons["blank"] == "it holds no text"
     assert reasons["two\nlines"] == "its thread id is none"
+
+
+@pytest.mark.log_expected
+def test_a_damaged_data_folder_is_said(bench: Bench, codex: CodexHome, guard: Guard) -> None:
+    applied(bench, planned(bench, codex))
+    with guard.grant():
+        (bench.home / DATABASE_NAME).write_bytes(b"no database" * 1_000)
+    plan = planned(bench, codex)
+    assert changes(plan) == dict.fromkeys(sorted([A, B, C]), "added")
+    assert any("damaged" in note or "cannot be read" in note for note in plan.notes)
 
 
 def test_secrets_stay_in_codex(bench: Bench, codex: CodexHome, monkeypatch: pytest.MonkeyPatch) -> None:
