@@ -31,13 +31,13 @@ def test_a_folder_that_moves_closes_the_sheet_and_offers_a_fresh_plan(
 
     async def move_it() -> None:
         desk.window.review.registry.trigger("review.apply")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while desk.window.findChild(ConfirmationSheet) is None:  # noqa: ASYNC110 - it is asked of the window
                 await asyncio.sleep(0.01)
         memory.write_bytes(kept + b"by hand\n")
         await desk.harness.supervisor.idle()
 
-    desk.harness.run(move_it(), 30)
+    desk.harness.run(move_it(), 90)
     assert desk.window.shown_panel == "review"
     assert "Stale" in desk.window.review.messages.text
     assert "MEMORY.md" in desk.window.review.messages.text
