@@ -6,8 +6,9 @@ import asyncio
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from ltmem_gui.bootstrap import compose
+from ltmem_gui.bootstrap import Composition, compose
 from ltmem_gui.domain.agent import AgentAction, AgentStep, AgentTranscript, ToolOutcome
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import Selection
@@ -19,10 +20,22 @@ from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.agent_run import Applied
 from ltmem_gui.pipeline.requests import Request
 from tests.gui.builders import NOW, FakeOperations, apply_plan, receipt_of
-from tests.helpers.bench import Bench
+from tests.helpers.bench import Bench, Inline
 
 HOST = "127.0.0.1:11434"
 HOSTILE = "../../etc/\u202epasswd"
+
+
+class InlineComposition(Composition):
+    """The real adapters without worker processes: everything runs on the loop's thread."""
+
+    @property
+    def offload(self) -> Any:
+        """Return what runs everything at once."""
+        return self._once("inline", Inline)
+
+    def close(self) -> None:
+        """Nothing was started."""
 
 
 async def until(holds: Callable[[], bool]) -> None:

@@ -35,7 +35,7 @@ from ltmem_gui.ui.models.agent_work import Wish
 from ltmem_gui.ui.models.run_state import RunPhase
 from ltmem_gui.ui.models.workbench import Folders
 from ltmem_gui.ui.theme import Theme
-from tests.gui.agent_room import extracted_samples, until
+from tests.gui.agent_room import InlineComposition, extracted_samples, until
 from tests.gui.conftest import LoopHarness
 from tests.helpers.agents import Script, do, summary_paths, whole_run, write_memory
 from tests.helpers.guard import Guard
@@ -140,8 +140,9 @@ def server() -> Iterator[ModelServer]:
 
 
 @pytest.fixture
-def adapters() -> Iterator[Composition]:
-    made = compose(None)
+def adapters(request: pytest.FixtureRequest) -> Iterator[Composition]:
+    """Give the real adapters; only the whole job needs its worker processes and threads."""
+    made = compose(None) if "whole_job" in request.node.name else InlineComposition(None)
     yield made
     made.close()
 

@@ -15,7 +15,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QDialog, QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 
-from ltmem_gui.bootstrap import Composition, compose
+from ltmem_gui.bootstrap import Composition
 from ltmem_gui.domain.model_choice import MODEL_FILE, ModelChoice
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.operations import Operations
@@ -27,7 +27,7 @@ from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models.provider_state import ProviderForm, Use, form_of, in_words, with_provider
 from ltmem_gui.ui.models.workbench import Folders
 from ltmem_gui.ui.theme import Theme
-from tests.gui.agent_room import until
+from tests.gui.agent_room import InlineComposition, until
 from tests.gui.conftest import LoopHarness
 from tests.helpers.guard import Guard
 from tests.helpers.model_server import ModelServer, model_server
@@ -133,10 +133,8 @@ def server() -> Iterator[ModelServer]:
 
 
 @pytest.fixture
-def adapters() -> Iterator[Composition]:
-    made = compose(None)
-    yield made
-    made.close()
+def adapters() -> Composition:
+    return InlineComposition(None)
 
 
 @pytest.fixture
