@@ -26,6 +26,7 @@ SHORTEST_KEY = 8
 WITHHELD = "the server's words could not be checked for secrets and were withheld"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{4,64}")
 _QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
+_RATE_CODES = frozenset({"rate_limit_exceeded", "rate_limit_error", "requests", "tokens", "slow_down"})
 _REMEDY = {
     "auth": "check the key and what it may use",
     "model": "check the address and the model's name; the connection test lists what the server has",
@@ -62,7 +63,8 @@ def of_status(error: openai.APIStatusError, host: str, now: float | None = None)
     if status == 404:
         return failure("model", f"the server does not know the model or the address ({said})", host)
     if status == 429:
-        spent = code in _QUOTA_CODES or error.response.headers.get("x-should-retry") == "false"
+        final = error.response.headers.get("x-should-retry") == "false" and code not in _RATE_CODES
+        spent = final or code in _QUOTA_CODES
         if spent:
             return failure("quota", f"the quota is used up ({said})", host, wait)
         return failure("rate_limit", f"too many requests ({said})", host, wait)

@@ -23,6 +23,8 @@ HOUR = 3_600
 FAILURES: dict[str, tuple[str, int, str]] = {
     "429": ("rate_limit", HOUR, "too many requests"),
     "429-ms": ("rate_limit", HOUR, "too many requests"),
+    "429-final": ("rate_limit", HOUR, "too many requests"),
+    "429-quota": ("quota", HOUR, "quota is used up"),
     "429-long": ("rate_limit", 7_200, "too many requests"),
     "429-date": ("rate_limit", 7_200, "too many requests"),
     "429-mad": ("rate_limit", HOUR, "too many requests"),

@@ -325,6 +325,8 @@ _FAULTS: dict[str, tuple[int, dict[str, str], Any]] = {
     "429": (429, {"retry-after": "7"}, _error("Rate limit reached", "rate_limit_exceeded")),
     # two hours after the day the tests stand still at
     "429-date": (429, {"retry-after": "Thu, 28 May 2026 22:26:40 GMT"}, _error("Rate limit reached", "slow_down")),
+    "429-final": (429, {"x-should-retry": "false"}, _error("Rate limit reached", "rate_limit_exceeded")),
+    "429-quota": (429, {}, _error("You exceeded your current quota", "insufficient_quota")),
     "429-long": (429, {"retry-after": "7200"}, _error("Rate limit reached", "rate_limit_exceeded")),
     "429-mad": (429, {"retry-after": "inf"}, _error("Rate limit reached", "rate_limit_exceeded")),
     "429-never": (429, {"retry-after": "99999999999"}, _error("Rate limit reached", "rate_limit_exceeded")),
