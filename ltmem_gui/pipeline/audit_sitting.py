@@ -46,11 +46,16 @@ async def plan_sitting(
 async def plan_keeping(adapters: Adapters, request: Request, audit: Audit) -> Plan:
     """Plan to keep what citations without a record say now; `EMPTY` when each has one."""
     effects = await _first_sight(adapters, audit)
-    note = f"{len(audit.evidence)} of {len(cited_entries(_files(audit)))} citations have a record already"
-    return await _plan(adapters, request, effects, (note,))
+    fresh = sum(effect.count for effect in effects)
+    known = {record.key for record in audit.evidence}
+    cited = cited_entries(_files(audit)).keys()
+    kept = len(known & cited)
+    unseen = len(cited) - kept - fresh
+    more = f", {unseen} not seen: sessions or projects not read, or lines not there" if unseen else ""
+    return await _plan(adapters, request, effects, (f"{fresh} to keep, {kept} kept already{more}",))
 
 
-async def _first_sight(adapters: Adapters, audit: Audit) -> tuple[Effect, ...]:
+async def _first_sight(adapters: Adapters, audit: Audit) -> tuple[KeepEvidence, ...]:
     texts = {thread: text.lines for thread, text in audit.texts.items()}
     seen = await unkept(adapters, audit.snapshot, audit.evidence, audit.extracted, texts)
     marks = tuple(mark_of(record) for record in seen)

@@ -233,14 +233,19 @@ def test_keeping_is_a_plan_of_its_own_and_sessions_are_kept_as_hashes(bench: Ben
     assert run_command(argv, surfaces, io.StringIO(), out, out) == 0
     assert kept(bench) == ()
     plan = run(plan_keeping(bench))
+    assert plan.notes == ("2 to keep, 0 kept already",)
     assert [effect.type for effect in plan.effects] == ["KeepEvidence"]
     assert "pnpm test in this repo" not in "".join(mark.quote for mark in plan.effects_of(KeepEvidence)[0].records)
     apply(bench, plan)
     with bench.stores.reading(bench.home) as store:
         assert store.receipts()[-1].counts == {"verdicts": 0, "evidence": 2}
-    assert run(plan_keeping(bench)).state is PlanState.EMPTY
+    with guard.grant():
+        cite(bench, "a.py@0123abc:1-1 |note=[unseen]")
+    empty = run(plan_keeping(bench))
+    assert empty.state is PlanState.EMPTY
+    assert empty.notes[0].startswith("0 to keep, 2 kept already, 1 not seen: ")
     named = ("--source", f"codex={bench.sessions}")
-    (rollout,) = (note for note in statuses(bench, *named) if note != "by hand")
+    (rollout,) = (note for note in statuses(bench, *named) if note not in ("by hand", "unseen"))
     assert statuses(bench, *named)[rollout] == ("exact", "cited")
     (session,) = bench.sessions.rglob("*.jsonl")
     session.write_text(session.read_text().replace("never npm", "not ever npm"))
