@@ -60,7 +60,7 @@ class Desk:
     def press(self, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
         focus = QApplication.focusWidget()
         assert focus is not None
-        self.harness.call(lambda: QTest.keyClick(focus, key, modifier))
+        self.harness.call(lambda: QTest.keyClick(focus, key, modifier), 60)
 
     @property
     def verdict(self) -> str:
