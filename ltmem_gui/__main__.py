@@ -15,18 +15,48 @@ from ltmem_gui.cli.main import main as run
 from ltmem_gui.workspace.veto import Veto
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from types import TracebackType
+
+    from ltmem_gui.domain.secrets import Redaction
+
+
+class LogRules:
+    """Redact what is logged: by the rules alone until a call is composed, then with the person's own patterns too."""
+
+    def __init__(self) -> None:
+        """Know no composition yet."""
+        self._adapters: bootstrap.Composition | None = None
+
+    def compose(self, home: Path | None, *, veto: Veto) -> bootstrap.Composition:
+        """Compose the adapters of a call, and log by its settings from then on."""
+        self._adapters = bootstrap.compose(home, veto=veto)
+        return self._adapters
+
+    def __call__(self, record: logging.LogRecord) -> bool:
+        """Rewrite a record in place."""
+        # Imported on demand: most runs log nothing, and the rules take a while to load.
+        from ltmem_gui.redactor.logging import RedactingFilter
+
+        if self._adapters is None:
+            return RedactingFilter().filter(record)
+        return RedactingFilter(self._redact).filter(record)
+
+    def _redact(self, text: str) -> Redaction:
+        assert self._adapters is not None
+        return self._adapters.layer_redactor().redact(text)
 
 
 def main() -> int:
     """Guard this process, run the program and return its exit code."""
     veto = Veto()
     veto.install()
+    rules = LogRules()
     handler = logging.StreamHandler()
-    handler.addFilter(_redact_record)
+    handler.addFilter(rules)
     logging.basicConfig(level=logging.WARNING, handlers=[handler], format="ltmem-gui: %(message)s")
     _log_what_escapes()
-    compose = partial(bootstrap.compose, veto=veto)
+    compose = partial(rules.compose, veto=veto)
     return run(sys.argv[1:], Surfaces(compose=compose, launch_window=partial(_launch_window, veto=veto)))
 
 
@@ -48,13 +78,6 @@ def _log_what_escapes() -> None:
     sys.excepthook = raised
     threading.excepthook = of_thread
     sys.unraisablehook = unraisable
-
-
-def _redact_record(record: logging.LogRecord) -> bool:
-    # Imported on demand: most runs log nothing, and the rules take a while to load.
-    from ltmem_gui.redactor.logging import RedactingFilter
-
-    return RedactingFilter().filter(record)
 
 
 def _launch_window(options: WindowOptions, veto: Veto) -> int:

@@ -119,7 +119,8 @@ class Composition:
 
     def use_settings(self, settings: Settings) -> None:
         """Tell which settings the work is under. Raises `UsageError` for redaction settings that are not accepted."""
-        wanted = (settings.redaction_off, settings.redaction_patterns, settings.redaction_allowed)
+        allowed = (settings.redaction_allowed, settings.redaction_allowed_patterns)
+        wanted = (settings.redaction_off, settings.redaction_patterns, *allowed)
         if not any(wanted):
             self._policy = None
             return

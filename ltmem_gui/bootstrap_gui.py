@@ -34,6 +34,7 @@ def launch(options: WindowOptions, veto: Veto | None = None) -> int:
     from ltmem_gui.ui import application
 
     adapters = compose(options.home, eager_workers=True, veto=veto)
+    adapters.use_settings(options.settings)
     return application.run(application.make_application(sys.argv[:1]), application_options(adapters, options))
 
 
@@ -52,7 +53,8 @@ def application_options(adapters: Composition, options: WindowOptions) -> Applic
         folders=Folders(options.sources, options.memory_root, options.home or default_home()),
         demo_hint=str(fresh_demo_name()),
         open_demo=options.demo,
-        redact=redact_report,
+        redact=lambda text: adapters.layer_redactor().redact(text).text,
+        rules=lambda text: adapters.layer_redactor().redact(text),
         layout=WindowFile(),
         settings=options.settings,
         close=lambda: close_adapters(adapters),
@@ -79,13 +81,6 @@ def person() -> str:
         return getpass.getuser()
     except (OSError, KeyError):
         return "unknown"
-
-
-def redact_report(text: str) -> str:
-    """Take secrets out of a crash report before it is shown or copied."""
-    from ltmem_gui.domain.redaction import redact_text
-
-    return redact_text(text).text
 
 
 def default_home() -> Path:

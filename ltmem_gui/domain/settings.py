@@ -50,6 +50,7 @@ class Settings(BaseModel):
     redaction_patterns: tuple[str, ...] = ()  # extra regular expressions
     redaction_salt: str = ""
     redaction_allowed: Texts = ()  # salted digests of exact values that stay: `ltmem-gui redact --digest SALT`
+    redaction_allowed_patterns: tuple[str, ...] = ()  # values that match one of these as a whole stay
     provider_url: str = ""  # of an OpenAI-compatible server; empty: the preset's own
     provider_api: Literal["auto", "chat", "responses"] = "auto"
     provider_key_env: str = ""  # the NAME of an environment variable that holds the key; never the key
@@ -85,5 +86,5 @@ class Settings(BaseModel):
             raise UsageError(f"setting {name}: {reason} (given: {first['input']!r})") from error
 
 
-_REPEATED = frozenset({"redaction_patterns", "prices"})
+_REPEATED = frozenset({"redaction_patterns", "redaction_allowed_patterns", "prices"})
 _ALIASES = {"max_rollouts_per_startup": "max_rollouts_per_run"}

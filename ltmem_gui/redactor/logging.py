@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import traceback
+from collections.abc import Callable
 
 from ltmem_gui.domain.redaction import redact_text
+from ltmem_gui.domain.secrets import Redaction
 
 FAILED = "[a log record was withheld: the redactor failed on it]"
 
@@ -16,16 +18,21 @@ class RedactingFilter(logging.Filter):
     A record that cannot be checked keeps its place and its level and loses its text (fail closed).
     """
 
+    def __init__(self, redact: Callable[[str], Redaction] = redact_text) -> None:
+        """Take the redactor of this run, so that the person's own patterns hold for the log too."""
+        super().__init__()
+        self._redact = redact
+
     def filter(self, record: logging.LogRecord) -> bool:
         """Rewrite the record in place; it is never dropped."""
         try:
-            record.msg = redact_text(record.getMessage()).text
+            record.msg = self._redact(record.getMessage()).text
             if record.exc_info and not record.exc_text:
                 record.exc_text = "".join(traceback.format_exception(*record.exc_info)).rstrip("\n")
             if record.exc_text:
-                record.exc_text = redact_text(record.exc_text).text
+                record.exc_text = self._redact(record.exc_text).text
             if record.stack_info:
-                record.stack_info = redact_text(record.stack_info).text
+                record.stack_info = self._redact(record.stack_info).text
         except Exception as error:  # noqa: BLE001 - whatever went wrong, the text must not pass
             record.msg = f"{FAILED} ({type(error).__name__})"
             record.exc_text = record.stack_info = None

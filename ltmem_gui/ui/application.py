@@ -13,6 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
+from ltmem_gui.domain.secrets import Redaction
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.ui.bridge import loop as bridge
@@ -20,6 +21,7 @@ from ltmem_gui.ui.bridge.collecting import UiCollector
 from ltmem_gui.ui.bridge.excepthook import BugReporter, Hooks
 from ltmem_gui.ui.bridge.shutdown import Shutdown, Stage
 from ltmem_gui.ui.bridge.supervisor import Supervisor
+from ltmem_gui.ui.bridge.words import use_rules
 from ltmem_gui.ui.controller import Controller, DemoFactory, WindowParts
 from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models.window_state import LayoutFile
@@ -54,6 +56,7 @@ class ApplicationOptions:
     closing: Callable[[], object] | None = None
     prepare: Callable[[], None] = lambda: None
     redact: Callable[[str], str] | None = None
+    rules: Callable[[str], Redaction] | None = None
     layout: LayoutFile | None = None
     started: Callable[[Running], None] | None = None
 
@@ -86,6 +89,8 @@ def run(app: QApplication, options: ApplicationOptions) -> int:
 
 
 async def _live(app: QApplication, loop: bridge.WindowLoop, options: ApplicationOptions) -> int:
+    if options.rules is not None:
+        use_rules(app, options.rules)
     reporter = BugReporter(redact=options.redact)
     hooks = Hooks(reporter, loop)
     hooks.install()

@@ -10,7 +10,9 @@ from PySide6.QtGui import QGuiApplication, QTextCursor
 from pytestqt.qtbot import QtBot
 
 from ltmem_gui.domain.errors import InputError
-from ltmem_gui.ui.bridge.words import LONGEST_INLINE, cleaned_part, told
+from ltmem_gui.domain.redaction import RedactionPolicy
+from ltmem_gui.redactor.service import SecretRedactor
+from ltmem_gui.ui.bridge.words import LONGEST_INLINE, cleaned, cleaned_part, told, use_rules
 from ltmem_gui.ui.widgets.clean_text import CleanText
 from ltmem_gui.ui.widgets.diff_long_line import LongLineDialog
 from ltmem_gui.ui.widgets.line_view import LineView
@@ -22,7 +24,7 @@ UI = Path(__file__).resolve().parents[2] / "ltmem_gui" / "ui"
 
 def test_every_clipboard_gets_checked_text() -> None:
     """`report.text` and `redaction.text` were cleaned where they were made, the lines of a log when they came in."""
-    clean = re.compile(r"cleaned\(|redaction\.text|_report\.text|self\.text\.toPlainText\(\)")
+    clean = re.compile(r"cleaned\(|redaction\.text|_report\.text|self\.text\.toPlainText\(\)|log\.export\(\)")
     lines = [
         f"{path.name}: {line.strip()}"
         for path in sorted(UI.rglob("*.py"))
@@ -79,3 +81,15 @@ def test_views_of_untrusted_text_copy_so(kind: type) -> None:
 def test_errors_are_told_without_secrets() -> None:
     error = told(InputError(f"the server said {KEY}", where=f"https://u:{KEY}@host"))
     assert (KEY in str(error), type(error)) == (False, InputError)
+
+
+def test_copies_know_the_persons_own_patterns(qtbot: QtBot) -> None:
+    app = QGuiApplication.instance()
+    assert app is not None
+    policy = RedactionPolicy(extra=(re.compile(r"ACME-\d{6}"),))
+    use_rules(app, SecretRedactor(engine="layer", policy=policy).redact)
+    try:
+        assert cleaned("see ACME-123456").text == "see [REDACTED:custom]"
+    finally:
+        app.setProperty("ltmem.rules", None)
+    assert cleaned("see ACME-123456").text == "see ACME-123456"

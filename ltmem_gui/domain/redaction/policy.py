@@ -15,6 +15,14 @@ from ltmem_gui.domain.settings import Settings
 
 _TIME_LIMIT: Final = 0.05
 _LONGEST_PATTERN: Final = 1_000
+_SHORTEST_SALT: Final = 6
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_ORDINARY: Final = (
+    "The build of 2026-03-14 failed in tests/unit/test_orders.py:42 because the port 8080 was taken; Anna and Bo "
+    "agreed to run `make check` first.\n\ndef total(items: list[Item], *, tax: float = 0.19) -> float:\n    return "
+    'sum(item.price * item.count for item in items) * (1 + tax)\n\n{"version": "1.4.2", "files": 317, '
+    '"commit": "3f2a9c1d4e5b6a7980112233445566778899aabb", "url": "https://git.example/shop/app"}\n'
+)
 _PROBE_SIZES: Final = (*range(8, 33, 2), 64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192)
 
 
@@ -45,7 +53,8 @@ def policy_of(settings: Settings, clock: Callable[[], float]) -> RedactionPolicy
         off=check_switches(settings.redaction_off),
         extra=tuple(check_pattern(source, clock) for source in settings.redaction_patterns),
         salt=settings.redaction_salt.encode(),
-        allowed=frozenset(settings.redaction_allowed),
+        allowed=check_allowed(settings.redaction_allowed, settings.redaction_salt),
+        allowed_patterns=tuple(check_pattern(source, clock) for source in settings.redaction_allowed_patterns),
     )
 
 
@@ -66,11 +75,27 @@ def check_switches(off: Iterable[str]) -> frozenset[str]:
     return names
 
 
+def check_allowed(digests: Iterable[str], salt: str) -> frozenset[str]:
+    """Return the allow-list. Raises `UsageError` for what is no salted digest: a secret does not belong in settings."""
+    allowed = frozenset(digests)
+    if any(_DIGEST.fullmatch(digest) is None for digest in allowed):
+        raise UsageError(
+            "redaction_allowed takes digests, never the values themselves",
+            "print one with: ltmem-gui redact --digest SALT < value",
+        )
+    if allowed and len(salt) < _SHORTEST_SALT:
+        raise UsageError(
+            f"redaction_allowed needs a redaction_salt of {_SHORTEST_SALT} characters or more",
+            "choose a random one, and make the digests with it",
+        )
+    return allowed
+
+
 def check_pattern(source: str, clock: Callable[[], float]) -> re.Pattern[str]:
     """Compile an extra pattern and try it. `clock` returns seconds.
 
-    Raises `UsageError` when it is no regular expression, matches the empty text, matches ordinary text wholesale, or
-    is slow: probes grow step by step, so that a pattern of exponential cost is stopped at its first slow step.
+    Raises `UsageError` when it is no regular expression, matches the empty text, takes a fifth of ordinary text or
+    more, or is slow: probes grow step by step, so that a pattern of exponential cost is stopped at its first slow step.
     """
     if not source or len(source) > _LONGEST_PATTERN:
         raise UsageError("the pattern is empty or longer than 1,000 characters", "shorten it", where=source[:40])
@@ -90,11 +115,17 @@ def check_pattern(source: str, clock: Callable[[], float]) -> re.Pattern[str]:
                 raise UsageError(
                     f"the pattern is too slow on {size} characters", "avoid repeats inside repeats", where=source[:40]
                 )
+    taken = sum(match.end() - match.start() for match in pattern.finditer(_ORDINARY))
+    if taken * 5 >= len(_ORDINARY):
+        raise UsageError(
+            "the pattern matches ordinary text wholesale", "name what the values begin with", where=source[:40]
+        )
     return pattern
 
 
 def _probes(source: str, size: int) -> list[str]:
     """Return texts that make backtracking visible: repeats of what the pattern names, with an end that fails."""
     letters = sorted({char for char in source if char.isalnum()})[:12]
-    units = ["a", "0", " ", "-", "a0", "aA0_-", *letters, "".join(letters)]
+    marks = sorted({char for char in source if not char.isalnum() and char not in "\\^$|?*+()[]{}"})[:8]
+    units = ["a", "0", " ", "-", "a0", "aA0_-", "a ", "0.", *letters, *marks, "".join(letters), "".join(marks)]
     return [(unit * (size // len(unit) + 1))[:size] + "\x00" for unit in units if unit]

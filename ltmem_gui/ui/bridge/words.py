@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Final, TypeVar, cast
+
+from PySide6.QtCore import QCoreApplication
 
 from ltmem_gui.domain.errors import KnownError
 from ltmem_gui.domain.redaction.kinds import placeholder
@@ -12,6 +15,7 @@ Error = TypeVar("Error", bound=KnownError)
 
 LONGEST_INLINE = 100_000
 """Redacting more than this at once would hold the window for longer than 50 ms."""
+_RULES: Final = "ltmem.rules"
 AROUND = 400
 """What is read beside a part that is copied."""
 
@@ -23,8 +27,17 @@ def told(error: Error) -> Error:
     return checked_by(cleaned, error)
 
 
+def use_rules(app: QCoreApplication, redact: Callable[[str], Redaction]) -> None:
+    """Let this application clean with a redactor that knows the person's own patterns and allow-list."""
+    app.setProperty(_RULES, redact)
+
+
 def cleaned(text: str) -> Redaction:
-    """Redact a short text by the rules. Raises what the rules raise: then nothing is shown or copied."""
+    """Redact a short text. Raises what the rules raise: then nothing is shown or copied."""
+    app = QCoreApplication.instance()
+    rules: object = app.property(_RULES) if app is not None else None
+    if callable(rules):
+        return cast("Redaction", rules(text))
     # Imported at the first use: the rules take a while to load, and most sittings need them late or never.
     from ltmem_gui.domain.redaction import redact_text
 
