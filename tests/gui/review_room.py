@@ -42,6 +42,7 @@ class FakeOperations:
     base: dict[str, bytes] = field(default_factory=dict)
     after: tuple[Finding, ...] = ()
     moved: bool = False
+    looked: int = 0
     checked: list[Selection] = field(default_factory=list)
     read: list[Path] = field(default_factory=list)
 
@@ -55,6 +56,11 @@ class FakeOperations:
         if self.moved:
             raise WorkspaceMoved("the memory folder moved: MEMORY.md")
         return self.after
+
+    async def require_unmoved(self, plan: Plan) -> None:
+        self.looked += 1
+        if self.moved:
+            raise WorkspaceMoved("the memory folder moved: MEMORY.md")
 
     async def load_rollout(self, ref: RolloutRef) -> Rollout:
         items = (

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from ltmem_gui.domain.diffing.files import file_change
 from ltmem_gui.domain.opening import Place
+from ltmem_gui.domain.plan import WorkspaceMark
 from tests.gui.review_room import ALT, CTRL, SHIFT, A, K, Room, U, X, activate, child, load, make_room
 from tests.helpers.reviews import finding, many_hunks, plan_of, plan_of_files
 
@@ -294,3 +295,26 @@ def test_a_clipped_line_says_what_can_be_done_with_it(room: Room) -> None:
     room.press(K.Key_Space)
     assert not dialog.isVisible()
     assert [(name, place.line) for name, place in opener.asked] == [("editor", 1)]
+
+
+def test_coming_back_from_the_editor_looks_whether_the_plan_still_holds(room: Room, qapp: QApplication) -> None:
+    old, new = many_hunks(1)
+    plan, base = plan_of_files({"n.md": old}, {"n.md": new})
+    base_mark = WorkspaceMark(root="/memory", exists=True, baseline=None)
+    plan = plan.model_copy(update={"memory_root": "/memory", "base": base_mark}).sealed()
+    room.panel.hand_over.opener = _Opener()  # type: ignore[assignment]
+    room.panel.load(plan, base)
+    room.panel.focus_diff()
+
+    def come_back() -> None:
+        room.harness.call(lambda: qapp.applicationStateChanged.emit(Qt.ApplicationState.ApplicationActive))
+
+    come_back()
+    assert room.operations.looked == 0  # nothing was opened outside: nothing is read again
+    room.press(K.Key_O)
+    come_back()
+    assert room.operations.looked == 1
+    assert room.panel.messages.text == ""
+    room.operations.moved = True
+    come_back()
+    assert "Stale: the memory folder moved: MEMORY.md" in room.panel.messages.text

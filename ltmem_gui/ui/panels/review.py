@@ -38,6 +38,7 @@ READ_TASK = "review.read"
 CHECK_TASK = "review.check"
 ROLLOUT_TASK = "review.rollout"
 SAVE_TASK = "review.save"
+LOOK_TASK = "review.look"
 _SOURCE_FILES = ("MEMORY.md",)
 _CLAIM_ROWS = 60
 _NOTHING = Provenance(Support.NOT_A_CLAIM)
@@ -155,6 +156,13 @@ class ReviewPanel(ReviewPage):
 
     # --- coroutines ---
 
+    async def _look_again(self, plan: Plan) -> None:
+        try:
+            await self._operations.require_unmoved(plan)
+        except StalePlan as error:
+            if self.state.plan is plan:
+                self.show_stale(told(error).what)
+
     async def _read_base(self, plan: Plan) -> None:
         snapshot = await self._operations.read_folder(Path(plan.memory_root))
         if self.state.plan is None or self.state.plan.digest != plan.digest:
@@ -223,6 +231,9 @@ class ReviewPanel(ReviewPage):
         self.side.rollout_asked.connect(self.ask_rollout)
         self.side.left.connect(self.focus_diff)
         self.header.save_asked.connect(self._on_save_asked)
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        application.applicationStateChanged.connect(self._on_application_state_changed)
         self.messages.action_pressed.connect(self._on_message_pressed)
         self._theme.changed.connect(self._on_theme_changed)
 
@@ -232,6 +243,7 @@ class ReviewPanel(ReviewPage):
         review = self.state.review
         self._rollouts.clear()
         self._provenances = None
+        self.hand_over.went_outside = False
         self.model.clear()
         self.files_model.set_review(review)
         self.findings_model.set_review(review)
@@ -293,6 +305,13 @@ class ReviewPanel(ReviewPage):
             self.rebase_requested.emit(plan)
         elif action == "review.leave_out" and review is not None:
             self.leave_out_requested.emit(plan, review.left_out)
+
+    def _on_application_state_changed(self, state: Qt.ApplicationState) -> None:
+        """Look whether the plan still holds when a person comes back from the editor that was opened here."""
+        plan = self.state.plan
+        back = state is Qt.ApplicationState.ApplicationActive and self.hand_over.went_outside
+        if back and plan is not None and plan.base is not None and not self._supervisor.is_running(LOOK_TASK):
+            self._supervisor.spawn(LOOK_TASK, self._look_again(plan))
 
     def _on_save_asked(self, form: ReviewFormat) -> None:
         self._supervisor.spawn(SAVE_TASK, self._save(form), policy="replace")

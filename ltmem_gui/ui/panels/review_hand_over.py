@@ -24,7 +24,8 @@ from ltmem_gui.ui.widgets.diff_view import DiffView
 class HandOver(QObject):
     """Copy and open.
 
-    Signals: `told` (what was done, or why not).
+    `went_outside` tells that a file of the plan was opened where it can be changed. Signals: `told` (what was done, or
+    why not).
     """
 
     told = Signal(str)
@@ -36,6 +37,7 @@ class HandOver(QObject):
         self._model = model
         self._view = view
         self.opener: PlaceOpener | None = None
+        self.went_outside = False
         self._text_cleaned.connect(self._on_text_cleaned)
 
     def copy(self) -> None:
@@ -63,6 +65,7 @@ class HandOver(QObject):
         """Open the file at the line of the row under the cursor, as it is in the folder now."""
         place = self.place()
         if place is not None and self.opener is not None:
+            self.went_outside = True
             self.opener.open_in_editor(place)
 
     def show_in_file_manager(self) -> None:
