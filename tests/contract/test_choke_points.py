@@ -33,6 +33,8 @@ from tests.helpers.sessions import write_codex
 
 KEY = "plainwordsaskey"
 """A key without any look of one: only who sends it knows it."""
+ELSEWHERE = "walnut5518"
+"""A password that one file names and another repeats."""
 KNOWN = "maple7731"
 """A password that has a name in the input and none where a model repeats it."""
 
@@ -189,6 +191,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     (bench.memory / "removed.md").unlink()
     (bench.memory / "own.md").write_text(f"the key is {planted('own.md')}\n")
     (bench.memory / f"{planted('name')}.md").write_text("harmless\n")
+    (bench.memory / "one.md").write_text(f"the database password is {ELSEWHERE}\n")
+    (bench.memory / "two.md").write_text(f"try {ELSEWHERE} first\n")
     write_codex(bench.sessions, [("user", "Fix it."), ("user", "Always PORT=8123.")], number=2, at=NOW - 2 * DAY)
     asyncio.run(_extract(bench))
     return bench
@@ -205,7 +209,7 @@ def moves() -> list[Any]:
         return [do("write", path="MEMORY.md", content=memory)]
 
     return [
-        [do("list"), do("read", path="phase2_workspace_diff.md"), do("read", path="own.md")],
+        [do("list"), do("read", path="phase2_workspace_diff.md"), do("read", path="two.md")],
         write,
         [do("write", path="memory_summary.md", content=SUMMARY)],
         [do("write", path="skills/k/SKILL.md", content=f"the key is {planted('skill')}\n")],
@@ -232,6 +236,13 @@ def phase_two(written: Bench) -> PhaseTwo:
 def test_the_agent_never_reads_a_secret_of_the_folder(phase_two: PhaseTwo, place: str) -> None:
     assert planted(place) not in phase_two.ours
     assert planted(place) not in phase_two.data.decode("utf-8", "replace")
+
+
+def test_a_value_that_one_file_names_is_gone_from_all(phase_two: PhaseTwo) -> None:
+    assert ELSEWHERE not in phase_two.ours
+    assert phase_two.done.proposal is not None
+    changed = {change.path: change for change in phase_two.done.proposal.changes}
+    assert [line for hunk in changed["two.md"].hunks for line in hunk.new] == ["try [REDACTED:known_value] first\n"]
 
 
 def test_what_was_replaced_for_the_agent_is_a_hunk_with_a_finding(phase_two: PhaseTwo) -> None:

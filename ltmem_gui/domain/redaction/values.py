@@ -59,6 +59,7 @@ _REFERENCE: Final = re.compile(
       | (?:https?|ftp|file|ssh|s3|gs|arn|data|urn|mailto|vault|op|env|secret|ref|ssm|aws|gcp|kms|awssm|azurekv|exec|cmd)
         :[^\s]*
       | \$ANSIBLE_VAULT;.*
+      | scram-sha-\d+(?:-plus)?
       | (?:sha(?:1|256|384|512)|md5|h1)[-:][A-Za-z0-9+/=]+            # digests
       | [\^~>=<]{1,2}\s?v?\d+(?:\.[\dx*]+)*(?:-[a-z]+[\d.]*)?          # versions
       | v?\d+(?:\.\d+)+(?:[-+.]?[A-Za-z]*\d*)*                        # versions
