@@ -42,6 +42,11 @@ def test_nothing_is_held_or_left_in_a_fresh_place(tmp_path: Path, guard: Guard) 
     assert not bench.home.exists()
 
 
+def test_without_a_memory_folder_there_is_no_lock(bench: Bench) -> None:
+    standing = asyncio.run(Operations(bench).standing(bench.request(memory_root=None), foreign=True))
+    assert standing == Standing()
+
+
 def _job(thread: str) -> PlannedJob:
     return PlannedJob(thread_id=thread, agent="codex", path="/s", size=1, mtime_ns=1, source_updated_at=NOW)
 

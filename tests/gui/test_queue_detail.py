@@ -191,6 +191,18 @@ def test_the_ring_is_capped_and_redacted(notes: list[tuple[int, str]]) -> None:
         assert all(line.level is Level.INFO for line in lines)
 
 
+def test_the_ring_keeps_the_newest_lines() -> None:
+    log = JobLog(lambda text: text)
+    log.take([JobNoted("a", "info", f"a {number}") for number in range(JOB_LINES + 50)], NOW)
+    assert [line.text for line in log.lines("a")][:1] == ["a 50"]
+    log.take([JobNoted(f"b{number}", "info", "x") for number in range(RING_LINES - JOB_LINES + 10)], NOW)
+    assert len(log) == RING_LINES
+    assert log.lines("a")[0].text == "a 60"
+    log.take([JobNoted(f"c{number}", "info", "x") for number in range(RING_LINES)], NOW)
+    assert log.lines("a") == ()
+    assert log.export().count("\n") == RING_LINES - 1
+
+
 def test_only_the_selected_row_is_announced(room: QueueRoom) -> None:
     room.scan()
     room.queue.select_key(scanned(1).id)

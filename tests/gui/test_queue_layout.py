@@ -228,6 +228,19 @@ def test_changes_are_written_by_themselves_and_a_no_ends_that(
     assert not later.keeper.remembers
 
 
+def test_what_cannot_be_written_is_told_and_the_window_goes_on(place: Place, guard: Guard) -> None:
+    _make_home(place, guard)
+    window, layout = place.window()
+    place.remember(layout, window, guard)
+    with guard.grant():
+        place.file.unlink()
+        place.file.mkdir()
+        window.queue.views.attention_asked.emit(True)
+        layout.close()
+    assert "cannot be written" in place.errors[-1].what
+    assert layout.current().attention
+
+
 @pytest.mark.parametrize(
     "data",
     [

@@ -87,6 +87,19 @@ def test_failure_and_cancel_are_each_one(room: QueueRoom, monkeypatch: pytest.Mo
     assert ended(room)[1:] == ["The run has ended. it failed: the folder is gone."]
 
 
+def test_other_work_that_ends_meanwhile_is_not_the_end(room: QueueRoom) -> None:
+    said: list[int] = []
+
+    async def read(cancel: CancelToken) -> None:
+        room.controller.workbench.read_receipts()
+        await asyncio.sleep(0.05)
+        said.append(len(ended(room)))
+
+    room.fake.gate = read  # type: ignore[assignment]
+    room.act("run.start")
+    assert (said, len(ended(room))) == ([0], 1)
+
+
 def test_what_was_spent_is_said_at_the_end(room: QueueRoom) -> None:
     async def spend(cancel: CancelToken) -> None:
         await asyncio.sleep(0)
