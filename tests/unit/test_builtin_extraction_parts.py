@@ -153,9 +153,8 @@ def test_a_reason_is_quoted_with_its_statement_and_a_new_point_is_not() -> None:
 
 def test_the_same_statement_is_kept_once_in_its_later_wording() -> None:
     assert said("hi", "Always use pnpm here.", "always use pnpm here!") == ["always use pnpm here!"]
-    assert said("hi", "Never, ever use npm in this repo.", "use npm in this repo ever") == [
-        "Never, ever use npm in this repo."
-    ]
+    firmer = "Always use pnpm in this repo please."
+    assert said("hi", firmer, "use pnpm in this repo") == [firmer]
 
 
 def test_a_quotation_with_protocol_tags_is_never_taken() -> None:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from ltmem_gui.domain.extraction import Candidate
 from ltmem_gui.domain.rollouts import RolloutItem
+from ltmem_gui.llm.builtin.chinese import is_chinese
 from ltmem_gui.llm.builtin.outcome import Feedback, feedback
 from ltmem_gui.llm.builtin.sentences import sentences
 from ltmem_gui.llm.builtin.statements import place
@@ -44,6 +45,7 @@ _ANCHOR = re.compile(r"`[^`]+`|[\w.-]+/[\w./-]+|\b[A-Z][A-Z0-9_]{2,}\b|\b\w+[._-
 MAX_ANSWER = 4_000
 CONFIRMED = 58
 LIKELY = 34
+SHORTEST = 24  # characters; what is shorter says that something was done, not what is so
 
 
 def conclusions(items: Sequence[RolloutItem], runs: Sequence[ToolRun]) -> list[Candidate]:
@@ -72,13 +74,14 @@ def conclusions(items: Sequence[RolloutItem], runs: Sequence[ToolRun]) -> list[C
 
 
 def _candidate(text: str, plain: str, line: int, *, worked: bool, agreed: bool) -> Candidate | None:
-    if text.rstrip().endswith(("?", "？")) or not _ANCHOR.search(plain):
+    if len(plain) < SHORTEST and not is_chinese(plain):
         return None
-    own_work = bool(_OWN_WORK.search(plain))
-    if _NEED.search(plain) and not own_work:
+    if text.rstrip().endswith(("?", "？")) or _OWN_WORK.search(plain) or not _ANCHOR.search(plain):
+        return None
+    if _NEED.search(plain):
         repaired = worked and bool(_FIXED.search(plain))
         return Candidate(text, line, "finding", CONFIRMED if repaired or agreed else LIKELY)
-    if _ROOT_CAUSE.search(plain) and agreed and not own_work:
+    if agreed and _ROOT_CAUSE.search(plain):
         return Candidate(text, line, "finding", LIKELY - 10)
     return None
 

@@ -24,6 +24,8 @@ from ltmem_gui.llm.builtin.toolruns import Repair, ToolRun, failed_before, repai
 INBOX_PER_ROLLOUT = 6
 PROPOSED_PER_ROLLOUT = 16
 BUILTIN_LABEL = "Built-in rules, no AI model, nothing leaves this computer"
+CLEAR_AT = 76  # one statement as clear as this, or one the tools prove, makes a rollout worth remembering
+PROVEN = frozenset({"failure-fix", "finding"})
 SURE_REPAIR = 62
 LIKELY_REPAIR = 54
 
@@ -37,8 +39,10 @@ def extract_builtin(request: ExtractionInput) -> ExtractionReply:
     runs = tool_runs(items)
     noted = _noted(items, runs)
     proposed = sorted((n for n in noted if n.candidate.score >= PROPOSE_AT), key=lambda n: -n.candidate.score)
+    if not any(n.candidate.score >= CLEAR_AT or n.candidate.kind in PROVEN for n in proposed):
+        proposed = []
     chosen = sorted(proposed[:PROPOSED_PER_ROLLOUT], key=lambda n: (n.start, n.end))
-    asked = [n for n in noted if INBOX_AT <= n.candidate.score < PROPOSE_AT] + proposed[PROPOSED_PER_ROLLOUT:]
+    asked = [n for n in noted if n.candidate.score >= INBOX_AT and n not in proposed[:PROPOSED_PER_ROLLOUT]]
     asked.sort(key=lambda n: -n.candidate.score)
     inbox = tuple(n.candidate for n in sorted(asked[:INBOX_PER_ROLLOUT], key=lambda n: (n.start, n.end)))
     if not chosen or not messages:

@@ -238,25 +238,23 @@ btw|by the way|note
 """
 
 _TRANSIENT = """
-for now|just this once|this time|this once|only this time|just once|one-off|one off|temporarily|temporary|today
-tonight
-tomorrow|right now|at the moment|currently|for the moment|in a minute|in a moment|later|this run|this session
-this week
-this afternoon|this morning|this evening|this one|for today|just for this|for this one|nevermind|never mind
-still failing
-just for now|until tomorrow|until monday|until friday|as a test|for testing only|quick hack|this week only|next week
-for the time being|in the meantime|meanwhile|yesterday|last night|an hour ago|just now|already done|on the train
-be right back
-in a bit|brb|afk|this branch|this pr|this commit|this ticket|for the demo|while i|until i|till i|this month
-this sprint|hold off
-diesmal|dieses mal|dieses eine mal|vorerst|fürs erste|momentan|im moment|gerade|heute|heute abend|morgen|später
-einmalig|nur dieses mal|nur heute|vorläufig
-ausnahmsweise|bis morgen|gleich|jetzt erstmal|erstmal|gestern|zurzeit|derzeit|kurz mal|für diesen|für jetzt
-nur diesmal|übergangsweise|nur kurz|noch nicht
-por ahora|esta vez|solo esta vez|sólo esta vez|de momento|por el momento|hoy|mañana|ahora mismo|más tarde|luego
-temporalmente|provisional
-en este momento|esta tarde|esta noche|ayer|esta semana|provisionalmente|por hoy|todavía no|aún no|esta mañana
-una sola vez
+for now|just this once|this time|this once|only this time|just once|one-off|one off|temporarily|temporary
+for the moment|in a minute|in a moment|this run|this session|this afternoon|this morning|this evening|this one
+for today|just for this|for this one|nevermind|never mind|still failing|just for now|until tomorrow|until monday
+until friday|as a test|for testing only|quick hack|this week only|next week|for the time being|in the meantime
+an hour ago|just now|on the train|be right back|brb|afk|this branch|this pr|this commit|this ticket|for the demo
+until i|till i|this sprint|diesmal|dieses mal|dieses eine mal|vorerst|fürs erste|heute abend|einmalig
+nur dieses mal|nur heute|vorläufig|ausnahmsweise|bis morgen|erstmal|kurz mal|für diesen|für jetzt|nur diesmal
+übergangsweise|nur kurz|por ahora|esta vez|solo esta vez|sólo esta vez|ahora mismo|temporalmente|esta tarde
+esta noche|provisionalmente|por hoy|esta mañana|una sola vez
+"""
+
+# Words of a moment that lasting statements hold too ("is being phased out just now"): they weigh, but do not decide.
+_MOMENT = """
+today|tonight|tomorrow|right now|at the moment|currently|later|this week|meanwhile|yesterday|last night
+already done|in a bit|while i|this month|hold off|momentan|im moment|gerade|heute|morgen|später|gleich
+jetzt erstmal|gestern|zurzeit|derzeit|noch nicht|de momento|por el momento|hoy|mañana|más tarde|luego
+provisional|en este momento|ayer|esta semana|todavía no|aún no
 """
 
 _COMPLAINT = """
@@ -425,6 +423,7 @@ _FEATURES = {
     "cause": _CAUSE,
     "instead": _INSTEAD,
     "transient": _TRANSIENT,
+    "moment": _MOMENT,
     "complaint": _COMPLAINT,
     "comparative": _COMPARATIVE,
     "hedge": _HEDGE,

@@ -65,67 +65,21 @@ from ltmem_gui.llm.builtin.speech import (
     WE_NOW,
     WORD,
 )
+from ltmem_gui.llm.builtin.voices import hearsay, supposed
+from ltmem_gui.llm.builtin.weighing import fitted, logit, read
 
 PROPOSE_AT = 58
 INBOX_AT = 14
+PROPOSE_LOGIT = 0.7
+POINTS_PER_LOGIT = 16
+SURENESS = 2.0  # log-odds above the line that are worth half of what is left to 100
+PLACES = ("first_message", "after_failure", "corrected", "listed", "spec", "making", "promised")
 
-
-WEIGHTS = {
-    "general": 52,
-    "weak_general": 28,
-    "deontic": 26,
-    "strict": 8,
-    "preference": 44,
-    "we": 18,
-    "we_habit": 32,
-    "here": 16,
-    "stative": 30,
-    "copula": 20,
-    "generic": 18,
-    "cause": 12,
-    "instead": 16,
-    "correction": 18,
-    "negation": 30,
-    "habit": 22,
-    "anchor": 8,
-    "limit": 12,
-    "decision": 44,
-    "authority": 16,
-    "my_world": 20,
-    "after_failure": 12,
-    "arrow": 6,
-    "declarative": 24,
-    "directive": 20,
-    "other": 14,
-    "only": 16,
-    "aside": 14,
-    "listed": 44,
-    "consequence": 16,
-    "conditional": 30,
-    "given": -20,
-    "should_be": -26,
-    "ordinal": -20,
-    "spec": -60,
-    "conduct": 14,
-    "plural_object": 14,
-    "empty_talk": -40,
-    "change": -30,
-    "task_imperative": -14,
-    "self_task": -30,
-    "complaint": -40,
-    "comparative": -26,
-    "hedge": -22,
-    "past": -22,
-    "deictic": -14,
-    "first_message": -22,
-    "artefact": -18,
-    "short": -30,
-    "long": -16,
-}
 PASSING = phrases(
     "change|task_imperative|habit|negation|self_task|complaint|past|deictic|hedge|given|short|comparative|artefact"
     "|empty_talk|ordinal"
 )
+PASSING_TIME = frozenset({"transient", "moment"})
 BLOCKING = frozenset({"transient", "question", "acknowledge", "narrative"})
 
 
@@ -136,7 +90,8 @@ class Surroundings:
     `first_message`: it is the session's first request; `after_failure`: a run failed just before; `corrected`: the
     sentence before was "no" or "careful"; `listed`: it is a point under "our rules:"; `spec`: it describes what
     the same message orders to be made, or the session is fiction; `making`: the session began with an order to
-    make a piece; `given`: words that were said in the session before.
+    make a piece; `promised`: the agent's answer takes the message as a rule; `given`: words that
+    were said in the session before.
     """
 
     first_message: bool = False
@@ -145,6 +100,7 @@ class Surroundings:
     listed: bool = False
     spec: bool = False
     making: bool = False
+    promised: bool = False
     given: frozenset[str] = frozenset()
 
 
@@ -161,11 +117,38 @@ def score_sentence(plain: str, around: Surroundings) -> Scored:
     """Score one sentence."""
     if is_japanese(plain):
         return Scored(0, "fact", frozenset())
+    features = features_of(plain, around)
+    if features & BLOCKING:
+        return Scored(0, kind_of(features), features)
+    reading = read(plain)
+    odds = logit([*features, *_form(plain, around)], reading, fitted())
+    return Scored(points_of(odds), kind_of(features), features)
+
+
+def points_of(odds: float) -> int:
+    """Return log-odds as points: a line up to `PROPOSE_AT`, above it a curve that nears 100 and keeps the order."""
+    above = odds - PROPOSE_LOGIT
+    if above <= 0:
+        return max(0, round(PROPOSE_AT + POINTS_PER_LOGIT * above))
+    return round(PROPOSE_AT + (100 - PROPOSE_AT) * above / (above + SURENESS))
+
+
+def cues_of(plain: str, around: Surroundings) -> frozenset[str]:
+    """Return all cues the weights know: the features, the form of the sentence, and where it stands."""
+    return frozenset([*features_of(plain, around), *_form(plain, around)])
+
+
+def features_of(plain: str, around: Surroundings) -> frozenset[str]:
+    """Return the kinds of cue in a sentence and around it."""
     found = _chinese(plain) if is_chinese(plain) else _spaced(plain)
     if around.after_failure and found & {"stative", "deontic", "general", "instead", "negation"}:
         found.add("after_failure")
     if around.corrected:
         found.add("correction")
+    if hearsay(plain):
+        found.add("hearsay")
+    if supposed(plain):
+        found.add("supposed")
     if around.listed:
         found.add("listed")
     if around.spec and not found & {"here", "we_habit", "preference", "listed"}:
@@ -181,11 +164,11 @@ def score_sentence(plain: str, around: Surroundings) -> Scored:
         found.add("declarative" if found & {"stative", "copula", "deontic"} else "other")
     if around.first_message and not found & {"decision", "preference", "here", "we_habit", "listed", "correction"}:
         found.add("first_message")
-    features = frozenset(found)
-    if features & BLOCKING:
-        return Scored(0, kind_of(features), features)
-    total = sum(WEIGHTS.get(feature, 0) for feature in features) + _anchors(plain)
-    return Scored(max(0, min(100, total)), kind_of(features), features)
+    return frozenset(found)
+
+
+def _form(plain: str, around: Surroundings) -> list[str]:
+    return [f"names{_anchors(plain)}", *(f"in_{place}" for place in PLACES if getattr(around, place))]
 
 
 def is_statement(found: set[str], plain: str) -> bool:
@@ -212,8 +195,7 @@ def kind_of(features: frozenset[str]) -> str:
 
 
 def _anchors(plain: str) -> int:
-    count = sum(1 for _, _ in zip(ANCHOR.finditer(plain), range(3), strict=False))
-    return (0, 8, 14, 18)[count]
+    return sum(1 for _ in zip(ANCHOR.finditer(plain), range(3), strict=False))
 
 
 def _chinese(plain: str) -> set[str]:
@@ -340,7 +322,7 @@ def _cues(words: list[str]) -> set[str]:
                 covered = max(covered, start + length)
             if "weak_general" in features or "copula" in features:
                 found |= {f"~{f}" for f in features}
-            elif not ("transient" in features and start < covered):
+            elif not (features & PASSING_TIME and start < covered):
                 found |= features
     for strong, weak in (("general", "weak_general"), ("stative", "copula")):
         if strong not in found and f"~{weak}" in found:

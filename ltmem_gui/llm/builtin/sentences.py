@@ -29,7 +29,8 @@ _CONTENT_REQUEST = re.compile(
     r"\b(?:summari[sz]e|translate|proof-?read|paraphrase|rephrase|rewrite|shorten|polish|edit|correct|"
     r"improve|critique|grade|tl;?dr|analy[sz]e|review|explain|reply to|answer|convert"
     r"|zusammen(?:fassen)?|fass\w*|übersetz\w*|korrigier\w*|kürz\w*|formulier\w*|verbesser\w*|erklär\w*|"
-    r"resum\w*|traduc\w*|corrig\w*|reescrib\w*|parafrase\w*|mejora\w*|acorta\w*|explica\w*)\b"
+    r"res[uú]m\w*|trad[uú][cz]\w*|corr[ií][gj]\w*|reescr[ií]\w*|parafr\w*|mej[oó]r[ae]\w*|ac[oó]rt\w*|"
+    r"expl[ií][cq]\w*)\b"
     r"|总结|翻译|改写|润色|校对|概括|缩写|解释",
     re.IGNORECASE,
 )
@@ -61,6 +62,29 @@ _HOST_TEXT = re.compile(
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _MATERIAL_MARK = re.compile(r"[:：](?:\s|$)|\n\s*\n")
 MAX_SENTENCE = 600
+# What stands below a first line that asks about it: a document with its own head, greeting or marks.
+_DOCUMENT = re.compile(
+    r"\s*(?:#{1,6} \S|(?:title|subject|from|to|date|betreff|von|an|asunto|de|para|主题|标题|发件人|收件人)\s*[:：]"
+    r"|(?:hi|hello|hey|dear|greetings|good (?:morning|afternoon)|hallo|guten tag|liebe[rs]?|sehr geehrte\w*|"
+    r"hola|buen[oa]s (?:días|tardes)|estimad[oa]s?|querid[oa]s?)\b[^.!?\n]{0,60}[,:!]?\n|(?:各位|尊敬的|"
+    r"亲爱的|您好|大家好))",
+    re.IGNORECASE,
+)
+_POINTS_AT = re.compile(
+    r"\b(?:this|these|that|he|she|they|it|them|below|following|das|dies\w*|der|die|er|sie|folgend\w*|"
+    r"est[aoe]s?|es[aoe]s?|"
+    r"siguiente|me)\b|[这那]|以下|下面",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(
+    r"\s*(?:also|and|but|please|btw|by the way|note|remember|one more|another|plus|from now|next time|i|we|my|our|"
+    r"außerdem|und|aber|bitte|übrigens|noch|ab jetzt|ich|wir|unser\w*|además|y|pero|por favor|por cierto|"
+    r"nosotros|nuestr\w+)\b|\s*(?:另外|还有|对了|请|顺便|我|咱)",
+    re.IGNORECASE,
+)
+_SENTENCE_ENDS = re.compile(r"[.!?。！？](?=\s|$|[^\s\w])|\n|[。！？]")
+MANY_SENTENCES = 3
+HEAD_CHARS = 200
 MATERIAL = 30  # characters after a colon that are worth working on
 LONG_MATERIAL = 300  # characters after a blank line without a colon
 
@@ -89,10 +113,13 @@ def own_words(message: str) -> str:
     for pattern in (_FENCE, _TAG_BLOCK, _QUOTED_LINE, _LOG_LINE):
         if pattern is not _TAG_BLOCK or "</" in text:
             text = pattern.sub(lambda m: _spaces(m[0]), text)
-    handed = _HANDED_OVER.search(text)
+    announced = ":" in text or "：" in text
+    handed = _HANDED_OVER.search(text) if announced else None
     if handed and not _RULES_FOLLOW.search(text[max(0, handed.start() - 60) : handed.end()]):
         text = _blank(text, handed.end(), len(text))
-    return _without_material(text)
+    if announced or _BLANK_LINE.search(text):
+        return _without_document(_without_material(text))
+    return text
 
 
 def sentences(message: str) -> list[Sentence]:
@@ -131,6 +158,22 @@ def _without_material(text: str) -> str:
     start = request.end() + mark.start() + 1
     announced = mark[0].lstrip().startswith((":", "："))
     return _blank(text, start, len(text)) if len(text) - start > (MATERIAL if announced else LONG_MATERIAL) else text
+
+
+def _without_document(text: str) -> str:
+    """Blank what stands below a first line that asks about it: a pasted mail, ticket or page."""
+    gap = _BLANK_LINE.search(text)
+    if gap is None or not text[: gap.start()].strip() or gap.start() > HEAD_CHARS:
+        return text
+    head, rest = text[: gap.start()].strip(), text[gap.end() :]
+    if _RULES_FOLLOW.search(head):
+        return text
+    asks = head.endswith(("?", "？", ":", "："))
+    foreign = asks and _POINTS_AT.search(head) and not _GOES_ON.match(rest)
+    many = len(_SENTENCE_ENDS.findall(rest.strip())) >= MANY_SENTENCES
+    if _DOCUMENT.match(rest) or (foreign and many):
+        return _blank(text, gap.end(), len(text))
+    return text
 
 
 def _spans(text: str) -> list[tuple[int, int]]:

@@ -14,13 +14,16 @@ from ltmem_gui.llm.builtin.lexicon import CORRECTION_START
 from ltmem_gui.llm.builtin.scoring import INBOX_AT, Scored, Surroundings, score_sentence, stems
 from ltmem_gui.llm.builtin.sentences import Sentence, sentences
 from ltmem_gui.llm.builtin.toolruns import said_with_refusal
+from ltmem_gui.llm.builtin.voices import promised, retracted
 
 MAX_QUOTE = 420
 SAME_STATEMENT = 88.0
 GIVEN_MESSAGES = 3
 GIVEN_CHARS = 1_500
+REPLY_CHARS = 80
 MAX_MESSAGE = 16_000
 EDGE_CHARS = 4_000
+RETRACTION = 200  # characters in which a message takes back the one before
 
 _ADDS_NEW = re.compile(
     r"^\W*(?:and (?:please|also)|also|another|one more|plus|und (?:bitte|auch|antworte)|außerdem|"
@@ -57,6 +60,10 @@ FICTION = re.compile(
 _TAGS = re.compile(r"</?(?:citation_entries|rollout_ids|oai-mem-citation|thread_ids)", re.IGNORECASE)
 
 
+_TAKEN_BACK = Scored(0, "fact", frozenset())
+_NEW_RULE = frozenset({"general", "here", "we_habit", "instead", "decision"})
+
+
 @dataclass(frozen=True, slots=True)
 class _Unit:
     text: str
@@ -70,6 +77,7 @@ class _Session:
     first: bool = True
     after_failure: bool = False
     making: bool = False
+    promised: bool = False
     fiction: bool = False
     given: frozenset[str] = frozenset()
 
@@ -85,26 +93,50 @@ def statements(items: Sequence[RolloutItem], failed_before: frozenset[int]) -> l
     `failed_before` holds the indexes of messages that answer a failed tool run.
     """
     found: list[Candidate] = []
-    said: list[str] = []
+    said: list[frozenset[str]] = []
     session = _Session()
+    replies = _replies(items)
+    before: int | None = None
     for index, item in enumerate(items):
         if item.kind == "message" and item.role == "assistant":
-            said.append(item.text[:GIVEN_CHARS])
+            said.append(stems(item.text[:GIVEN_CHARS]))
         elif is_own(item):
-            session = replace(session, after_failure=index in failed_before, given=_given(said))
+            session = replace(
+                session,
+                after_failure=index in failed_before,
+                promised=promised(replies.get(index, "")),
+                given=_given(said),
+            )
             if session.first:
                 session = replace(
                     session,
                     making=bool(ORDERS_A_PIECE.search(item.text[:500])),
                     fiction=bool(FICTION.search(item.text[:500])),
                 )
+            if retracted(item.text[:RETRACTION]):
+                found = [candidate for candidate in found if candidate.line != before]
+            before = place(item)
             for unit in _units(item.text, session):
                 _keep(found, Candidate(unit.text, place(item), unit.scored.kind, unit.scored.score))
-            said.append(item.text[:GIVEN_CHARS])
+            said.append(stems(item.text[:GIVEN_CHARS]))
             session = replace(session, first=False)
         elif item.kind == "tool_output":
             for unit in _units(said_with_refusal(item), _Session(first=False, after_failure=True)):
                 _keep(found, Candidate(unit.text, place(item), "correction", min(100, unit.scored.score + 15)))
+    return found
+
+
+def _replies(items: Sequence[RolloutItem]) -> dict[int, str]:
+    """Return the beginning of the agent's next message for the index of each message before it."""
+    found: dict[int, str] = {}
+    reply = ""
+    for index in range(len(items) - 1, -1, -1):
+        item = items[index]
+        if item.kind == "message" and item.role == "assistant":
+            reply = item.text[:REPLY_CHARS]
+        elif is_own(item):
+            found[index] = reply
+            reply = ""
     return found
 
 
@@ -130,9 +162,9 @@ def _keep(found: list[Candidate], candidate: Candidate) -> None:
     found.append(candidate)
 
 
-def _given(said: Sequence[str]) -> frozenset[str]:
+def _given(said: Sequence[frozenset[str]]) -> frozenset[str]:
     """Return the words of the first and the last messages: what the session is about just then."""
-    return stems(" ".join([*said[:1], *said[1:][-GIVEN_MESSAGES:]]))
+    return frozenset().union(*said[:1], *said[1:][-GIVEN_MESSAGES:])
 
 
 def _units(message: str, session: _Session) -> list[_Unit]:
@@ -150,9 +182,14 @@ def _units(message: str, session: _Session) -> list[_Unit]:
             listed=part.listed,
             spec=ordered_in == part.paragraph or session.fiction,
             making=session.making,
+            promised=session.promised,
             given=session.given,
         )
         result = score_sentence(part.plain, around)
+        if retracted(part.plain):
+            scored = [_TAKEN_BACK] * len(scored)
+            if not result.features & _NEW_RULE:
+                result = _TAKEN_BACK
         scored.append(result)
         if ORDERS_A_PIECE.search(part.plain):
             ordered_in = part.paragraph
