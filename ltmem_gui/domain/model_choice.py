@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import tomllib
-from typing import Annotated
+from decimal import Decimal
+from typing import Annotated, Final
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.domain.prices import Amount, newest_only, plain, price_from, price_of
 from ltmem_gui.domain.providers import BUILTIN, LOCAL, PRESETS
 from ltmem_gui.domain.settings import Settings
 
 MODEL_FILE = "model.toml"
+AMOUNT: Final[TypeAdapter[Decimal]] = TypeAdapter(Amount)
 _LIMIT = 500
 _KNOWN = (BUILTIN, *PRESETS, LOCAL)
 _HEAD = "# The model chosen in the window; the command line takes --provider and --set. A key is never kept here.\n"
@@ -31,6 +34,18 @@ def _known(name: str) -> str:
     return name
 
 
+def _price(text: str) -> str:
+    if text:
+        price_from(BUILTIN, "any", text)
+    return text
+
+
+def _amount(text: str) -> str:
+    if text:
+        AMOUNT.validate_python(text)
+    return text
+
+
 Line = Annotated[str, Field(max_length=_LIMIT), AfterValidator(_one_line)]
 Provider = Annotated[str, AfterValidator(_known)]
 
@@ -39,7 +54,9 @@ class ModelChoice(BaseModel):
     """Who extracts and who consolidates, and where: the settings of the same names.
 
     An empty `consolidation_model` means the model that extracts; an empty `provider_url` the preset's own address.
-    `provider_key_env` is the NAME of an environment variable; without one the key is in the OS keyring.
+    `provider_key_env` is the NAME of an environment variable; without one the key is in the OS keyring. `price` is what
+    `extract_model` costs, as `INPUT [CACHED] OUTPUT CURRENCY` per million tokens; `money_limit` is what a run may cost
+    in that currency. Where these two are empty, the settings keep what they have.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -50,6 +67,8 @@ class ModelChoice(BaseModel):
     extract_model: Line = ""
     consolidation_model: Line = ""
     provider_key_env: Annotated[Line, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")] = ""
+    price: Annotated[Line, AfterValidator(_price)] = ""
+    money_limit: Annotated[Line, AfterValidator(_amount)] = ""
 
     @property
     def server(self) -> str:
@@ -58,11 +77,26 @@ class ModelChoice(BaseModel):
 
     def settings(self, base: Settings) -> Settings:
         """Return settings that name this choice."""
-        return base.model_copy(update=self.model_dump(exclude={"extract", "consolidate"}))
+        changes = self.model_dump(exclude={"extract", "consolidate", "price", "money_limit"})
+        if self.price and self.extract_model and self.server != BUILTIN:
+            price = price_from(self.server, self.extract_model, self.price)
+            changes["prices"] = newest_only((*base.prices, price))
+        if self.money_limit:
+            changes["max_cost_per_run"] = Decimal(self.money_limit)
+        return base.model_copy(update=changes)
+
+    def without_money(self, base: Settings) -> Settings:
+        """Return settings without a price of this model and without a limit of money: before a person's own are set."""
+        named = (self.server, self.extract_model)
+        others = tuple(price for price in base.prices if (price.provider, price.model) != named)
+        return base.model_copy(update={"prices": others, "max_cost_per_run": Decimal(0)})
 
     @classmethod
     def of(cls, settings: Settings, extract: str = BUILTIN, consolidate: str = BUILTIN) -> ModelChoice:
         """Return the choice that settings and the two names mean. Raises `ValidationError` for texts out of bounds."""
+        server = consolidate if extract == BUILTIN else extract
+        price = price_of(settings.prices, server, settings.extract_model)
+        limited = settings.max_cost_per_run > 0 and server != BUILTIN
         return cls(
             extract=extract,
             consolidate=consolidate,
@@ -70,6 +104,8 @@ class ModelChoice(BaseModel):
             extract_model=settings.extract_model,
             consolidation_model=settings.consolidation_model,
             provider_key_env=settings.provider_key_env,
+            price="" if price is None else price.figures,
+            money_limit=plain(settings.max_cost_per_run) if limited else "",
         )
 
 

@@ -6,7 +6,7 @@ not report its tokens, a cost is unknown (None): it is never taken for 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Annotated, Any, Final, Self
@@ -18,7 +18,8 @@ from ltmem_gui.domain.tokens import TokenUsage
 
 MILLION: Final = 1_000_000
 PRICE_UNKNOWN: Final = "price unknown"
-PRICE_FORM: Final = "PROVIDER MODEL INPUT [CACHED] OUTPUT CURRENCY"
+FIGURES_FORM: Final = "INPUT [CACHED] OUTPUT CURRENCY"
+PRICE_FORM: Final = f"PROVIDER MODEL {FIGURES_FORM}"
 
 INSTRUCTION_TOKENS: Final = 1_600
 """What a request holds beside the transcript, at most: instructions, schema and frame (a test renders them)."""
@@ -80,15 +81,7 @@ class Price(BaseModel):
         words = value.split()
         if len(words) not in (5, 6):
             raise ValueError(f"a price is written as {PRICE_FORM}, e.g. openai gpt-5-mini 0.25 0.025 2 USD")
-        cached = {"cached": words[3]} if len(words) == 6 else {}
-        return {
-            "provider": words[0],
-            "model": words[1],
-            "input": words[2],
-            **cached,
-            "output": words[-2],
-            "currency": words[-1],
-        }
+        return _fields(words[0], words[1], words[2:])
 
     @model_validator(mode="after")
     def _no_dearer_cache(self) -> Self:
@@ -96,15 +89,34 @@ class Price(BaseModel):
             raise ValueError("cached input cannot cost more than input")
         return self
 
-    def __str__(self) -> str:
+    @property
+    def figures(self) -> str:
+        """Return the price without the model's name, as it is entered."""
         cached = "" if self.cached is None else f" {plain(self.cached)}"
-        return f"{self.provider} {self.model} {plain(self.input)}{cached} {plain(self.output)} {self.currency}"
+        return f"{plain(self.input)}{cached} {plain(self.output)} {self.currency}"
+
+    def __str__(self) -> str:
+        return f"{self.provider} {self.model} {self.figures}"
 
     def in_words(self) -> str:
         """Return the price as the sheet says it."""
         cached = "" if self.cached is None else f", {plain(self.cached)} {self.currency} cached"
         figures = f"{plain(self.input)} {self.currency} in{cached}, {plain(self.output)} {self.currency} out"
         return f"{figures} per million tokens"
+
+
+def price_from(provider: str, model: str, figures: str) -> Price:
+    """Return the price of a model from `INPUT [CACHED] OUTPUT CURRENCY`. Raises `ValueError` for anything else."""
+    words = figures.split()
+    if len(words) not in (3, 4):
+        raise ValueError(f"a price is written as {FIGURES_FORM}, e.g. 0.25 0.025 2 USD")
+    return Price.model_validate(_fields(provider, model, words))
+
+
+def _fields(provider: str, model: str, words: Sequence[str]) -> dict[str, str]:
+    cached = {"cached": words[1]} if len(words) == 4 else {}
+    figures = {"input": words[0], **cached, "output": words[-2], "currency": words[-1]}
+    return {"provider": provider, "model": model, **figures}
 
 
 def newest_only(prices: Iterable[Price]) -> tuple[Price, ...]:

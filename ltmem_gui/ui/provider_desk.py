@@ -90,7 +90,9 @@ class ProviderDesk(QObject):
         try:
             if await opened(page):
                 self._chosen = True
-                bench.choose_model(page.form.choice())
+                choice = page.form.choice()
+                bench.settings = page.form.settings(bench.settings)
+                bench.choose_model(choice)
         except KnownError as error:
             self.told.emit("error", told(error).what, error.remedy)
         finally:

@@ -426,3 +426,42 @@ def test_forms_and_choices_say_the_same() -> None:
     assert in_words(ModelChoice(extract="local", extract_model="/m")) == "Model file extracts"
     assert ProviderForm("custom").missing == "Enter the address of the server first."
     assert ProviderForm("local").missing == "Choose a model file first."
+
+
+def test_a_price_and_a_limit_are_entered_used_kept_and_taken_back(room: Room, tmp_path: Path) -> None:
+    home = tmp_path / "kept"
+    home.mkdir()
+    bench = room.controller.workbench
+    room.harness.call(lambda: room.controller.name_folders(Folders(home=home)))
+
+    async def enter() -> None:
+        room.pick("openai")
+        room.page.model.setEditText("m")
+        assert not room.page.money_limit.isVisible()
+        room.enter("provider.price_figures", "0.25 2")
+        assert "price is written as INPUT" in room.page.reason.text()
+        assert not room.page.apply.isEnabled()
+        room.enter("provider.price_figures", "0.25 0.025 2 USD")
+        assert "0.25 USD in, 0.025 USD cached, 2 USD out per million tokens" in room.page.price.text()
+        room.enter("provider.money_limit", "-1")
+        assert "limit of money" in room.page.reason.text()
+        room.enter("provider.money_limit", "1.50")
+        assert room.page.reason.text() == ""
+        room.press("provider.save")
+        await room.answer("outside", "outside.yes")
+        await room.settled()
+        room.press("provider.use_now")
+
+    room.show(enter)
+    assert [str(price) for price in bench.settings.prices] == ["openai m 0.25 0.025 2 USD"]
+    assert str(bench.settings.max_cost_per_run) == "1.50"
+    assert 'price = "0.25 0.025 2 USD"\nmoney_limit = "1.50"\n' in (home / MODEL_FILE).read_text()
+
+    async def take_back() -> None:
+        assert (room.page.form.price, room.page.form.money_limit) == ("0.25 0.025 2 USD", "1.5")
+        room.enter("provider.price_figures", "")
+        assert "price unknown" in room.page.price.text()
+        room.press("provider.use_now")
+
+    room.show(take_back)
+    assert (bench.settings.prices, bench.settings.max_cost_per_run) == ((), 0)

@@ -63,3 +63,40 @@ def test_a_file_of_another_kind_is_refused_whole(text: str) -> None:
 def test_bytes_that_are_no_text_are_refused() -> None:
     with pytest.raises(InputError):
         from_toml(b"\xff\xfe")
+
+
+def test_a_price_is_one_of_the_model_that_extracts_and_what_is_empty_changes_nothing() -> None:
+    given_before = Settings().with_overrides(["prices=openai other 1 2 EUR", "max_cost_per_run=3"])
+    choice = ModelChoice(
+        extract="openai", consolidate="openai", extract_model="m", price="0.25 0.025 2 USD", money_limit="1.5"
+    )
+    made = choice.settings(given_before)
+    assert [str(price) for price in made.prices] == ["openai other 1 2 EUR", "openai m 0.25 0.025 2 USD"]
+    assert str(made.max_cost_per_run) == "1.5"
+    assert ModelChoice.of(made, "openai", "openai") == choice
+    assert [str(price) for price in choice.without_money(made).prices] == ["openai other 1 2 EUR"]
+    assert choice.without_money(made).max_cost_per_run == 0
+    empty = ModelChoice(extract="openai", consolidate="openai", extract_model="m")
+    assert empty.settings(given_before).prices == given_before.prices
+    assert empty.settings(given_before).max_cost_per_run == 3
+    assert ModelChoice.of(given_before) == ModelChoice()
+    assert from_toml(to_toml(choice)) == choice
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"price": "cheap"},
+        {"price": "1 2"},
+        {"price": "-1 2 USD"},
+        {"price": "1 NaN USD"},
+        {"price": "1 2 dollars"},
+        {"money_limit": "-1"},
+        {"money_limit": "Infinity"},
+        {"money_limit": "much"},
+    ],
+)
+def test_what_is_no_price_and_no_limit_is_refused(values: dict[str, str]) -> None:
+    with pytest.raises(ValidationError) as caught:
+        ModelChoice(**values)
+    assert caught.value.errors()[0]["loc"][0] == next(iter(values))

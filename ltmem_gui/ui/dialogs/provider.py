@@ -82,6 +82,8 @@ class ProviderPage(QDialog):
             consolidation_model=self.consolidation_model.text().strip(),
             key_env="" if keyring else self.key_env.text().strip(),
             use=self.use.currentData(),
+            price=self.price_figures.text().strip(),
+            money_limit=self.money_limit.text().strip(),
         )
 
     def take_key(self) -> str:
@@ -133,6 +135,12 @@ class ProviderPage(QDialog):
         self.consolidation_model = self._line(
             "provider.consolidation_model", "Model that consolidates", "the same model"
         )
+        self.price_figures = self._line(
+            "provider.price_figures", "Price per million tokens", "0.25 0.025 2 USD: sent, sent but cached, received"
+        )
+        self.money_limit = self._line(
+            "provider.money_limit", "Limit of money for a run", "1.50 in that currency; without one a run has no limit"
+        )
         self.key_source = self._combo("provider.key_source", "Where the key is")
         self.key_source.addItem("Keyring of this system", _KEYRING)
         self.key_source.addItem("Environment variable", _VARIABLE)
@@ -174,6 +182,8 @@ class ProviderPage(QDialog):
             "model": self._row(grid, "Model", self.model, self.list),
             "use": self._row(grid, "Used for", self.use),
             "consolidation": self._row(grid, "To consolidate", self.consolidation_model),
+            "price": self._row(grid, "Price", self.price_figures),
+            "limit": self._row(grid, "Limit of a run", self.money_limit),
             "source": self._row(grid, "Key", self.key_source, self.look),
             "variable": self._row(grid, "", self.key_env),
             "key": self._row(grid, "", self.key, self.store, self.remove),
@@ -207,7 +217,14 @@ class ProviderPage(QDialog):
         row.addWidget(cancel)
         row.addWidget(self.apply)
         self.name.currentIndexChanged.connect(self._on_provider_picked)
-        for line in (self.url, self.consolidation_model, self.key_env, self.key):
+        for line in (
+            self.url,
+            self.consolidation_model,
+            self.price_figures,
+            self.money_limit,
+            self.key_env,
+            self.key,
+        ):
             line.textChanged.connect(self._update)
         for combo in (self.use, self.key_source):
             combo.currentIndexChanged.connect(self._update)
@@ -265,6 +282,8 @@ class ProviderPage(QDialog):
         self.model.setEditText(form.model)
         self.use.setCurrentIndex(list(Use).index(form.use))
         self.consolidation_model.setText(form.consolidation_model)
+        self.price_figures.setText(form.price)
+        self.money_limit.setText(form.money_limit)
         self.key_source.setCurrentIndex(self.key_source.findData(_VARIABLE if form.key_env else _KEYRING))
         self.key_env.setText(form.key_env)
         self._form = form
@@ -291,6 +310,8 @@ class ProviderPage(QDialog):
             "model": form.name != BUILTIN,
             "use": form.is_server,
             "consolidation": form.is_server and form.use is not Use.EXTRACT,
+            "price": form.is_server,
+            "limit": form.is_server and bool(form.price),
             "source": form.is_server,
             "variable": form.is_server and variable,
             "key": form.is_server and not variable,

@@ -34,6 +34,8 @@ class ProviderForm:
     consolidation_model: str = ""
     key_env: str = ""
     use: Use = Use.BOTH
+    price: str = ""
+    money_limit: str = ""
 
     @property
     def is_server(self) -> bool:
@@ -55,6 +57,9 @@ class ProviderForm:
                 extract_model=self.model.strip(),
                 consolidation_model=self.consolidation_model.strip(),
                 provider_key_env=self.key_env.strip() if self.is_server else "",
+                price=self.price.strip() if self.is_server else "",
+                # Without a price no limit of money could act, and the field is not shown.
+                money_limit=self.money_limit.strip() if self.is_server and self.price.strip() else "",
             )
         except ValidationError as error:
             first = error.errors()[0]
@@ -63,7 +68,8 @@ class ProviderForm:
 
     def settings(self, base: Settings) -> Settings:
         """Return the settings of a run with it. Raises `UsageError`."""
-        return self.choice().settings(base)
+        choice = self.choice()
+        return choice.settings(choice.without_money(base) if self.is_server else base)
 
     @property
     def missing(self) -> str:
@@ -74,6 +80,10 @@ class ProviderForm:
             return "Enter the address of the server first."
         if not self.model.strip():
             return "Choose a model file first." if self.name == LOCAL else "Choose a model first."
+        try:
+            self.choice()
+        except UsageError as error:
+            return one_line(error.what, 120)
         return ""
 
 
@@ -82,6 +92,8 @@ _TITLES = {
     "extract_model": "model",
     "consolidation_model": "model that consolidates",
     "provider_key_env": "environment variable",
+    "price": "price",
+    "money_limit": "limit of money",
 }
 
 
@@ -99,12 +111,14 @@ def form_of(choice: ModelChoice) -> ProviderForm:
         choice.consolidation_model,
         choice.provider_key_env,
         use,
+        choice.price,
+        choice.money_limit,
     )
 
 
 def with_provider(form: ProviderForm, name: str) -> ProviderForm:
     """Return the page after another provider was picked: its own address; a model of another server is not kept."""
-    return form if name == form.name else replace(form, name=name, url=PRESETS.get(name, ""), model="")
+    return form if name == form.name else replace(form, name=name, url=PRESETS.get(name, ""), model="", price="")
 
 
 def in_words(choice: ModelChoice) -> str:
