@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QHeaderView,
+    QLabel,
     QMenu,
     QScrollArea,
     QSizePolicy,
@@ -68,6 +69,8 @@ class QueueDetail(QStackedWidget):
         self._theme = theme
         self._row: JobRow | None = None
         self._shown_at = 0
+        self._recolor = False
+        self._labels: list[tuple[str, QLabel]] = []
         self._given: InputFacts | None = None
         self._lines: tuple[LogLine, ...] = ()
         self._more: tuple[tuple[str, str], ...] = ()
@@ -91,7 +94,7 @@ class QueueDetail(QStackedWidget):
         more: Sequence[tuple[str, str]] = (),
     ) -> None:
         """Show a row, or the empty page; `given` tells of its input, `lines` are its log, `more` further facts."""
-        self._row, self._shown_at, self._given = row, now, given
+        before, self._row, self._shown_at, self._given = self._row, row, now, given
         self._lines, self._more = tuple(lines), tuple(more)
         self.setCurrentIndex(0 if row is None else 1)
         if row is None:
@@ -103,8 +106,12 @@ class QueueDetail(QStackedWidget):
         self._remedy.setText(remedy_of(row))
         self._remedy.setVisible(bool(self._remedy.text()))
         self._show_facts([*facts_of(row, now, given)], self._more)
-        self._show_rules(row)
-        self._show_attempts(row)
+        # A run tells of a row ten times a second: what has not changed is not laid out anew.
+        if before is None or before.key != row.key or before.scanned is not row.scanned or self._recolor:
+            self._show_rules(row)
+        if before is None or before.key != row.key or before.job is not row.job:
+            self._show_attempts(row)
+        self._recolor = False
         self.log.show_lines(self._lines)
 
     def take_focus(self) -> None:
@@ -120,6 +127,7 @@ class QueueDetail(QStackedWidget):
         self.take_focus()
 
     def _on_theme_changed(self) -> None:
+        self._recolor = True
         self.show_row(self._row, self._shown_at, self._given, self._lines, self._more)
 
     def _build(self, actions: ActionRegistry) -> QWidget:
@@ -210,19 +218,32 @@ class QueueDetail(QStackedWidget):
 
     def _show_facts(self, facts: Sequence[tuple[str, str]], sentences: Sequence[tuple[str, str]]) -> None:
         """Show facts on one line each, cut in the middle, and sentences whole."""
+        names = [f"{name} whole" if line >= len(facts) else name for line, (name, _) in enumerate((*facts, *sentences))]
+        if names != [name for name, _ in self._labels]:
+            self._lay_facts(names)
+        for (_, label), (_, value) in zip(self._labels, (*facts, *sentences), strict=True):
+            if isinstance(label, ElidedLabel):
+                label.set_text(value)
+            elif label.text() != value:
+                label.setText(value)
+
+    def _lay_facts(self, names: Sequence[str]) -> None:
         while (item := self._facts.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
                 widget.hide()
                 widget.deleteLater()
-        for line, (name, value) in enumerate((*facts, *sentences)):
-            self._facts.addWidget(plain_label(name, role="muted"), line, 0, Qt.AlignmentFlag.AlignTop)
-            if line >= len(facts):
-                self._facts.addWidget(plain_label(value, wrap=True, selectable=True), line, 1)
-                continue
-            label = ElidedLabel(value, Qt.TextElideMode.ElideMiddle)
-            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._labels = []
+        for line, name in enumerate(names):
+            title = plain_label(name.removesuffix(" whole"), role="muted")
+            self._facts.addWidget(title, line, 0, Qt.AlignmentFlag.AlignTop)
+            if name.endswith(" whole"):
+                label: QLabel = plain_label(wrap=True, selectable=True)
+            else:
+                label = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
+                label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
             self._facts.addWidget(label, line, 1)
+            self._labels.append((name, label))
 
     def _show_rules(self, row: JobRow) -> None:
         self._rules.clear()
