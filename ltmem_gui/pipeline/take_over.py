@@ -200,6 +200,6 @@ def _notes(foreign: ForeignMemories, rows: Sequence[TakeOverRow], folder: Path |
     redacted = sum(sum(row.redactions.values()) for row in rows)
     if redacted:
         yield f"{redacted} secrets were taken out; Codex's own rows still hold them"
-    yield "sessions that Codex is done with are not extracted again until they change; plan run THREAD does it anyway"
+    yield "what Codex is done with is not extracted again until it changes, or is run from the queue by hand"
     if folder is not None:
         yield f"its memory folder goes on with --memory-root {folder}"

@@ -39,6 +39,9 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("run.consolidate", "Consolidate…", icon="review", tip="Make a plan to review from what is extracted"),
     ActionSpec("run.inputs", "Review the agent's inputs…", tip="Decide by session what the agent gets, then start it"),
     ActionSpec("run.undo", "Undo the last apply…", tip="A plan to review like any other, within 24 hours"),
+    ActionSpec(
+        "codex.take_over", "Take over from Codex…", icon="memory", tip="Its own memories; its home is only read"
+    ),
     ActionSpec("provider.open", "Choose a model…", icon="memory", tip="Who extracts and consolidates; sends nothing"),
     ActionSpec("agent.steps", "Steps of the agent", icon="history", tip="What the agent did, beside the panel"),
     ActionSpec("run.cancel", "Cancel", icon="cancel", tip="Stop the running task; leases are given back"),

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from ltmem_gui.domain.consent import Selection
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.plan import Plan
+from ltmem_gui.domain.taking_over import TAKE_OVER
 from ltmem_gui.ui.bridge.awaiting import opened
 from ltmem_gui.ui.dialogs.armed import ArmedSheet
 from ltmem_gui.ui.models import formats
@@ -176,6 +177,8 @@ def _title(plan: Plan) -> str:
             return "Extract memories from these rollouts?"
         case "consolidate":
             return "Start the consolidation agent?"
+        case _ if plan.operation == TAKE_OVER:
+            return "Take these memories over from Codex?"
         case _ if not plan.changes:
             return "Change these rows?"
         case _ if plan.operation == "forget":
@@ -185,6 +188,8 @@ def _title(plan: Plan) -> str:
 
 
 def _yes_text(plan: Plan) -> str:
+    if plan.operation == TAKE_OVER:
+        return "Take over"
     return {"extract": "Extract", "consolidate": "Start the agent", "apply": "Apply"}[plan.kind]
 
 

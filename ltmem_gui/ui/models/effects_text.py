@@ -326,6 +326,8 @@ def _taken_over(rows: tuple[TakeOverRow, ...]) -> EffectLine:
 
 def _codex_jobs(effect: TakeOverJobs) -> EffectLine:
     mark = () if effect.watermark is None else (f"watermark {absolute(effect.watermark)}",)
+    if not effect.done:
+        return EffectLine("1", "watermark of Codex's last consolidation", mark)
     noun = "session counts" if len(effect.done) == 1 else "sessions count"
     return EffectLine(count(len(effect.done)), f"{noun} as extracted, as Codex did", (*mark, *sorted(effect.done)))
 

@@ -18,7 +18,7 @@ from ltmem_gui.domain.agent import AgentStep
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import ApplyGrant, Receipt, Selection
 from ltmem_gui.domain.errors import Cancelled, KnownError, UsageError
-from ltmem_gui.domain.events import Event, RunProgressed, RunSpent, ScanProgressed, StepReached
+from ltmem_gui.domain.events import Event, Listener, RunProgressed, RunSpent, ScanProgressed, StepReached
 from ltmem_gui.domain.model_choice import ModelChoice
 from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.domain.queue_actions import QueueAction
@@ -45,6 +45,7 @@ READ_TASK = "read"
 LOCK_WAIT_SECONDS = 1.0
 
 Confirm = Callable[[Plan, Selection], Awaitable[bool]]
+Planning = Callable[[CancelToken, Listener], Awaitable[Plan]]
 
 
 async def _nothing() -> None:
@@ -176,7 +177,12 @@ class Workbench(QObject):
 
     def decide_inbox(self, wishes: Sequence[InboxWish]) -> None:
         """Confirm and store what a person wants of inbox lines."""
-        self._start(self._decide_inbox(tuple(wishes)))
+        chosen = tuple(wishes)
+        self._start(self._small("inbox", lambda *_: self.operations.plan_inbox(self.request(), chosen), len(chosen)))
+
+    def take_small(self, name: str, planning: Planning) -> None:
+        """Make a plan that changes rows alone, confirm it, and carry it out."""
+        self._start(self._small(name, planning))
 
     def read_folder(self) -> None:
         """Read the memory folder for the citation and memory panels."""
@@ -394,17 +400,19 @@ class Workbench(QObject):
         )
         await self._carry_out_small(plan, action.value, len(thread_ids))
 
-    async def _decide_inbox(self, wishes: tuple[InboxWish, ...]) -> None:
+    async def _small(self, name: str, planning: Planning, number: int | None = None) -> None:
         self._to(RunPhase.ESTIMATING)
-        plan = await self.operations.plan_inbox(self.request(), wishes)
-        await self._carry_out_small(plan, "inbox", len(wishes))
+        plan = await planning(self._cancel, self._events.publish)
+        await self._carry_out_small(plan, name, len(plan.skipped) if number is None else number)
 
     async def _carry_out_small(self, plan: Plan, name: str, number: int) -> None:
         reasons = "; ".join(dict.fromkeys(reason for skip in plan.skipped for reason in skip.reasons))
         self.passed_over = tuple(skip.id for skip in plan.skipped)
         if plan.state is PlanState.EMPTY:
             self._rest(RunPhase.NOTHING_TO_DO)
-            self._notice("warning", f"{name}: for none of {plural(number, 'row')}", reasons)
+            self._notice(
+                "warning", f"{name}: for none of {plural(number, 'row')}" if number else f"{name}: nothing", reasons
+            )
             return
         selection = all_accepted(plan)
         self._to(RunPhase.CONFIRMING)

@@ -32,3 +32,19 @@ async def ask_save_name(title: str, name: str, parent: QWidget | None = None) ->
         return Path(dialog.selectedFiles()[0]) if await opened(dialog) else None
     finally:
         dialog.deleteLater()
+
+
+async def ask_folder(title: str, start: Path | None, parent: QWidget | None = None) -> Path | None:
+    """Ask for a folder that is only to be read; nothing in it can be renamed or made from here."""
+    keep_no_history()
+    dialog = QFileDialog(parent, title)
+    dialog.setObjectName("folder.dialog")
+    dialog.setFileMode(QFileDialog.FileMode.Directory)
+    dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+    dialog.setOption(QFileDialog.Option.ReadOnly)
+    if start is not None:
+        dialog.setDirectory(str(start))
+    try:
+        return Path(dialog.selectedFiles()[0]) if await opened(dialog) else None
+    finally:
+        dialog.deleteLater()
