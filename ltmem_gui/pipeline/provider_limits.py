@@ -13,6 +13,7 @@ from ltmem_gui.pipeline.ports import Adapters, AgentModel
 from ltmem_gui.pipeline.provider_ports import LimitedExtractor
 from ltmem_gui.pipeline.sessions import StoreCall, open_store
 
+WAIT = "wait until then, or use --provider builtin"
 REMEDY = "wait, use --provider builtin, or set min_rate_limit_remaining_percent"
 
 
@@ -37,7 +38,8 @@ def refuse_below(limits: ProviderLimits | None, settings: Settings, now: int) ->
     """Raise `RefusedError` when too little of a provider's own limit is left."""
     verdict = guard_provider(limits, min_remaining_percent=settings.min_rate_limit_remaining_percent, now=now)
     if not verdict.allowed:
-        raise RefusedError(verdict.text, REMEDY)
+        helps = guard_provider(limits, min_remaining_percent=0, now=now).allowed
+        raise RefusedError(verdict.text, REMEDY if helps else WAIT)
 
 
 async def known_limits(call: StoreCall, mark: ProviderMark, asked: object) -> ProviderLimits | None:

@@ -247,8 +247,9 @@ def test_a_limit_that_runs_low_stops_claiming_and_the_next_plan_is_refused(bench
 
     later = Bench(bench.place)  # another process: it knows what the last one stored
     later.now = NOW + 29
-    with pytest.raises(RefusedError, match=r"20 requests of 100 \(20 %\) left, anew at .* UTC; at least 25 %"):
+    with pytest.raises(RefusedError, match=r"20 requests of 100 \(20 %\) left, anew at .* UTC; at least 25 %") as low:
         plan(later, server)
+    assert "set min_rate_limit_remaining_percent" in low.value.remedy
     assert plan(later, server, "min_rate_limit_remaining_percent=20").effects
     later.now = NOW + 30
     assert plan(later, server).effects
@@ -267,8 +268,9 @@ def test_a_plan_made_before_a_refusal_is_refused_without_being_used_up(bench: Be
     made = plan(bench, server)
     with bench.stores.writing(bench.home) as store:
         store.keep_limits(made.provider, ProviderLimits(at=NOW, retry_at=NOW + 60))
-    with pytest.raises(RefusedError, match="asked not to be called before"):
+    with pytest.raises(RefusedError, match="asked not to be called before") as refused:
         apply(bench, made)
+    assert refused.value.remedy == "wait until then, or use --provider builtin"
     assert len(bench.jobs()) == 1
     bench.now = NOW + 61
     assert apply(bench, made).counts == {"succeeded": 3}
