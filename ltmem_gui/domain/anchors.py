@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import posixpath
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -28,6 +29,10 @@ SHORT_QUOTE = 12
 
 MAX_CANDIDATES = 20
 _FUZZY_LIMIT = 2_000_000
+_LONG_QUOTE = 1_500
+"""A longer quote is looked for by the lines that did not change: letter by letter it would take seconds."""
+
+_MOST_TRIES = 50
 _EMPTY = content_hash(b"")
 _DRIVE = re.compile(r"[A-Za-z]:")
 
@@ -270,14 +275,51 @@ def _alike(taken: EvidenceSnapshot, text: CitedText, inside: bool) -> Location:
         best, score = _between_neighbours(taken, text)
         if score >= LIKENESS:
             return _edited(best, score)
+        if len(taken.quote) > _LONG_QUOTE:
+            return _by_lines(taken, text) or _gone(taken, inside)
         best, score = _anywhere(taken, text)
         if score >= LIKENESS:
             rival = _rival(taken.quote, text, best)
             if rival is None:
                 return _edited(best, score)
             return Location(LocationStatus.AMBIGUOUS, taken.start, taken.end, score, (best, rival), " (2 places)")
-    gone = LocationStatus.MISSING_TEXT if inside else LocationStatus.OUT_OF_RANGE
-    return Location(gone, taken.start, taken.end)
+    return _gone(taken, inside)
+
+
+def _gone(taken: EvidenceSnapshot, inside: bool) -> Location:
+    status = LocationStatus.MISSING_TEXT if inside else LocationStatus.OUT_OF_RANGE
+    return Location(status, taken.start, taken.end)
+
+
+def _by_lines(taken: EvidenceSnapshot, text: CitedText) -> Location | None:
+    """Return the run that most unchanged lines of a long quote speak for, None where none is alike enough."""
+    votes: Counter[int] = Counter()
+    lines = taken.quote.split("\n")
+    for number, line in enumerate(lines):
+        places = text.places.get(line, ())
+        if line.strip() and len(places) <= _MOST_TRIES:
+            votes.update(place - number for place in places)
+    found: list[tuple[float, tuple[int, int]]] = []
+    for at, _ in votes.most_common(_MOST_TRIES):
+        first, last = max(1, at + 1), min(len(text.lines), at + len(lines))
+        if all(last < other[0] or other[1] < first for _, other in found):
+            found.append(_fitted(taken.quote, text, first, last))
+    alike = sorted((one for one in found if one[0] >= LIKENESS), reverse=True)
+    if len(alike) > 1:
+        places = tuple(place for _, place in alike[:MAX_CANDIDATES])
+        words = f" ({len(alike)} places)"
+        return Location(LocationStatus.AMBIGUOUS, taken.start, taken.end, alike[0][0], places, words)
+    return _edited(alike[0][1], alike[0][0]) if alike else None
+
+
+def _fitted(quote: str, text: CitedText, first: int, last: int) -> tuple[float, tuple[int, int]]:
+    """Return the run about these lines that is most alike, its ends moved by at most two lines."""
+    runs = (
+        (begin, end)
+        for begin in range(max(1, first - 2), min(first + 2, last) + 1)
+        for end in range(max(begin, last - 2), min(len(text.lines), last + 2) + 1)
+    )
+    return max((fuzz.ratio(quote, text.quote(*run)) / 100, run) for run in runs)
 
 
 def _edited(place: tuple[int, int], score: float) -> Location:
@@ -291,11 +333,13 @@ def _between_neighbours(taken: EvidenceSnapshot, text: CitedText) -> tuple[tuple
     before, after = taken.before.split("\n")[-2:-1], taken.after.split("\n")[:1]
     size = taken.end - taken.start + 1
     found: list[tuple[float, tuple[int, int]]] = []
+    ends = text.places.get(after[0], ()) if after[0].strip() else ()
     for first in text.places.get(before[0], ()) if before and before[0].strip() else ():
-        for last in text.places.get(after[0], ()) if after[0].strip() else ():
-            if 1 <= last - first - 1 <= 2 * size + 2:
-                place = (first + 2, last)
-                found.append((fuzz.ratio(taken.quote, text.quote(*place)) / 100, place))
+        for last in ends[bisect_left(ends, first + 2) : bisect_right(ends, first + 2 * size + 3)]:
+            place = (first + 2, last)
+            found.append((fuzz.ratio(taken.quote, text.quote(*place)) / 100, place))
+            if len(found) > _MOST_TRIES:
+                return (0, 0), 0.0  # such neighbours tell nothing
     alike = [(score, place) for score, place in found if score >= LIKENESS]
     return (alike[0][1], alike[0][0]) if len(alike) == 1 else ((0, 0), 0.0)
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ltmem_gui.domain.anchors import (
     CitedText,
     EvidenceSnapshot,
+    Location,
     LocationStatus,
     inside_root,
     line_count,
@@ -233,3 +234,35 @@ def test_moved_ranges_are_found_after_random_edits() -> None:
                 right += found.status in (S.EXACT, S.MOVED) and found.start == first
     assert asked > 200
     assert right / asked >= 0.99
+
+
+def long_text(seed: str) -> list[str]:
+    lines = [f"- {seed} line {number} says something of its own about the matter" for number in range(1, 60)]
+    return [*lines[:9], "", *lines[9:]]
+
+
+def located(before: list[str], after: list[str], start: int, end: int) -> Location:
+    taken = snapshot("a.md", start, end, CitedText("\n".join(before).encode()))
+    return locate(CitationEntry("a.md", start, end), CitedText("\n".join(after).encode()), taken)
+
+
+def test_a_long_quote_is_looked_for_by_the_lines_that_did_not_change() -> None:
+    body = long_text("first")
+    before = ["head", *body, "", "tail"]
+    edited = [line.replace("something", "a thing") if number % 4 == 0 else line for number, line in enumerate(body)]
+    found = located(before, ["x", "y", "other head", *edited, "z"], 2, 61)
+    assert found.status is LocationStatus.EDITED
+    assert (found.start, found.end) == (4, 63)
+    longer = [*edited[:30], "- one more line in the middle of it", *edited[30:]]
+    found = located(before, ["x", "other head", *longer, "z"], 2, 61)
+    assert (found.status, found.start, found.end) == (LocationStatus.EDITED, 3, 63)
+    twice = located(before, ["x", *edited, "between", "more", *edited, "z"], 2, 61)
+    assert (twice.label, twice.candidates) == ("ambiguous (2 places)", ((64, 123), (2, 61)))
+    assert located(before, ["x", *long_text("second")], 2, 61).status is LocationStatus.MISSING_TEXT
+    assert located(before, ["x"], 2, 61).status is LocationStatus.OUT_OF_RANGE
+
+
+def test_neighbours_that_stand_everywhere_tell_nothing() -> None:
+    before = ["}", "- what was said here and nowhere else, in words", "}"]
+    after = ["}", "", "}"] * 60
+    assert located(before, after, 2, 2).status is LocationStatus.MISSING_TEXT
