@@ -51,6 +51,8 @@ FORGE = tokens(5)["forge-1"]
         "username: string, password: marigold_type",
         'tool --password --"verbose"',
         "x = password",
+        "https://x.example/r?next_token=q7Rk2ZxT9vLm4WcB8nJd",
+        "xghp_tooshort1 and xghp_" + "a" * 36,
     ],
 )
 def test_these_hold_no_secret(text: str) -> None:
@@ -69,6 +71,9 @@ def test_these_hold_no_secret(text: str) -> None:
         ("curl -u bob:Tiger77x https://x.example", "Tiger77x"),
         ("app --user-id 7 # curl\ncurl --user bob:Tiger77x x", "Tiger77x"),
         ("my password is 'marigold'", "marigold"),
+        ("token＝q7Rk2ZxT9vLm4WcB8nJd", "q7Rk2ZxT9vLm4WcB8nJd"),
+        ("https://x.example/r?reset_token=q7Rk2ZxT9vLm4WcB8nJd", "q7Rk2ZxT9vLm4WcB8nJd"),
+        (f"tokenis{FORGE}and more", FORGE),
         ("FYI my password is sunny-tiger-lamp ok", "sunny-tiger-lamp"),
         ("our router password is Xk3!foo9 now", "Xk3!foo9"),
         ("| Password | marigold |", "marigold"),

@@ -33,6 +33,10 @@ _CODES: Final = word_set(
     code state_token ticket samlresponse assertion id_token_hint device_code otp k
     """
 )
+_ONE_TIME: Final = re.compile(
+    r"(?:reset|invit(?:e|ation)|confirm(?:ation)?|verif(?:y|ication)|magic|activation|unsubscribe|one_?time)"
+    r"[_-]?(?:token|code|key|link)"
+)
 _AUTH: Final = re.compile(
     r"(?i)authorization(?P<quote>\\*[\"'])?\]?\s{0,4}(?:=>|:=|[:=,(])\s{0,4}(?:\\*[\"'`]|&quot;)?"
     r"(?P<scheme>[A-Za-z][A-Za-z0-9_-]{2,24}[ ]+)?(?P<value>[^\s\"'`<>\\,;\x1b\u2e80-\u9fff\uff00-\uffef]+)"
@@ -130,7 +134,7 @@ def _parameter_secret(name: str, value: str) -> bool:
         return looks_random(value, 20)
     kind = name_kind(name)
     if kind is None:
-        return False
+        return _ONE_TIME.fullmatch(low) is not None and looks_random(value, 16)
     if kind == LOOSE:
         return looks_random(value, 24)
     if kind == kinds.PASSWORD:

@@ -262,7 +262,9 @@ def windows(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int]]:
 def _prefixed(text: str, rule: Prefixed, anchor: str) -> Iterator[SecretFinding]:
     reached = 0
     for start in occurrences(text, anchor):
-        if start < reached or not free_left(text, start, glued=not rule.strict):
+        if start < reached:
+            continue
+        if not free_left(text, start, glued=not rule.strict) and not _whole(text, rule, anchor, start):
             continue
         if rule.strict and _BLOB.match(text, max(0, start - 48), start):
             continue
@@ -279,6 +281,14 @@ def _prefixed(text: str, rule: Prefixed, anchor: str) -> Iterator[SecretFinding]
         if is_dummy(value) or (rule.strict and not _strict(value)):
             continue
         yield SecretFinding(_webhook_start(text, start, anchor), _continued(text, end), rule.kind, kinds.LAYER)
+
+
+def _whole(text: str, rule: Prefixed, anchor: str, start: int) -> bool:
+    """Tell whether a token stands here in its full length, so that it is one even where letters run into it."""
+    if not rule.size or "_" not in anchor:
+        return False
+    match = rule.tail.match(text, start + len(anchor))
+    return match is not None and match.end() - match.start() >= rule.size and looks_random(match.group(), 20)
 
 
 def _webhook_start(text: str, start: int, anchor: str) -> int:
