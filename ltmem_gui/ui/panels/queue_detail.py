@@ -29,7 +29,7 @@ from ltmem_gui.ui.actions import ActionRegistry
 from ltmem_gui.ui.models.job_facts import InputFacts, attempt_cells, facts_of, reason_of, remedy_of
 from ltmem_gui.ui.models.job_log import LogLine
 from ltmem_gui.ui.models.job_rows import PHASE_TWO, JobRow
-from ltmem_gui.ui.models.job_state import TITLES, StateKind
+from ltmem_gui.ui.models.job_state import TITLES, UP_TO_DATE_RULE, StateKind
 from ltmem_gui.ui.panels.queue_log import QueueLog
 from ltmem_gui.ui.theme import Theme, bold_font
 from ltmem_gui.ui.widgets.bars import EmptyPage
@@ -254,13 +254,14 @@ class QueueDetail(QStackedWidget):
             why = "rules are about rollouts" if row.phase == PHASE_TWO else "not in the last scan, so no rule was asked"
             self._rules.addTopLevelItem(QTreeWidgetItem(["–", why]))
         for reason in sorted(reasons, key=lambda r: r.passed):
-            sign = "✓" if reason.passed else "✕"
+            # That a rollout was extracted already is why it is not taken, and nothing is wrong with it.
+            done = reason.rule == UP_TO_DATE_RULE and not reason.passed
+            sign = "✓" if reason.passed else "○" if done else "✕"
             item = QTreeWidgetItem([f"{sign} {reason.rule.replace('_', ' ')}", one_line(reason.text, 300)])
-            item.setData(
-                0, Qt.ItemDataRole.AccessibleTextRole, f"{'passed' if reason.passed else 'failed'}: {reason.rule}"
-            )
+            spoken = f"{'passed' if reason.passed else 'failed'}: {reason.rule}"
+            item.setData(0, Qt.ItemDataRole.AccessibleTextRole, spoken)
             if not reason.passed:
-                item.setForeground(0, self._theme.color("state.bad"))
+                item.setForeground(0, self._theme.color("muted" if done else "state.bad"))
             self._rules.addTopLevelItem(item)
 
     def _show_attempts(self, row: JobRow) -> None:
