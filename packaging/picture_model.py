@@ -16,7 +16,7 @@ MOVES: tuple[tuple[dict[str, Any], ...], ...] = (
     ({"name": "search", "queries": ["pnpm", "npm"]}, {"name": "read", "path": "../../.ssh/id_ed25519"}),
     ({"name": "run_shell", "command": "git log"},),
     ({"name": "read", "path": "memory_summary.md"},),
-    ({"name": "edit", "path": "memory_summary.md", "old_text": "Works on 6 projects: ", "new_text": "Projects: "},),
+    ({"name": "edit", "path": "memory_summary.md", "old_text": "Works on ", "new_text": "Active in "},),
 )
 DONE = "The summary is shorter; every bullet kept its citation."
 
