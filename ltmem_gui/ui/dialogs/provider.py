@@ -23,6 +23,7 @@ from ltmem_gui.domain.errors import KnownError
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.providers import BUILTIN, LOCAL
 from ltmem_gui.pipeline.provider_choice import ProviderNote, ProviderOption
+from ltmem_gui.ui.bridge.words import told
 from ltmem_gui.ui.models.provider_state import ProviderForm, Use, with_provider
 from ltmem_gui.ui.theme import title_font
 from ltmem_gui.ui.widgets.labels import plain_label, rule, set_role
@@ -333,7 +334,8 @@ class ProviderPage(QDialog):
     def _show_note(self, form: ProviderForm) -> None:
         try:
             note = self._describe(form)
-        except KnownError as error:
+        except KnownError as raised:
+            error = told(raised)
             set_role(self.note, "role", "muted")
             self.note.setText(one_line(f"{error.what}: {error.remedy}" if error.remedy else error.what, 400))
             self.price.setText("")

@@ -13,6 +13,7 @@ from ltmem_gui.domain.model_choice import ModelChoice
 from ltmem_gui.domain.providers import BUILTIN, LABELS, LOCAL, PRESETS, ConnectionReport
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.provider_choice import ProviderNote
+from ltmem_gui.ui.bridge.words import told
 from ltmem_gui.ui.models.formats import plural
 
 
@@ -83,7 +84,7 @@ class ProviderForm:
         try:
             self.choice()
         except UsageError as error:
-            return one_line(error.what, 120)
+            return one_line(told(error).what, 120)
         return ""
 
 

@@ -15,7 +15,7 @@ from ltmem_gui.domain.opening import Place as DiskPlace
 from ltmem_gui.domain.opening import place_below
 from ltmem_gui.domain.rollouts import RolloutRef
 from ltmem_gui.pipeline.ports import WorkspaceSnapshot
-from ltmem_gui.ui.bridge.words import cleaned
+from ltmem_gui.ui.bridge.words import cleaned, told
 from ltmem_gui.ui.models.citation_rows import CitationRow, inside_path
 from ltmem_gui.ui.models.opening import PlaceOpener
 from ltmem_gui.ui.models.text_lines import TextLine
@@ -69,7 +69,7 @@ class CitationCommands(QObject):
         try:
             return place_below(ref.root or str(Path(ref.path).parent), ref.path, row.entry.start if row.entry else 1)
         except RefusedError as error:
-            self.noticed.emit(Notice("warning", str(error)))
+            self.noticed.emit(Notice("warning", str(told(error))))
             return None
 
     def copy_location(self) -> None:
