@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ltmem_gui.domain.agent import AgentBrief, AgentMessage, AgentReply, ToolSpec
     from ltmem_gui.domain.extraction import ExtractionInput, ExtractionReply
     from ltmem_gui.domain.jobs import Owner
-    from ltmem_gui.domain.limits import ProviderLimits
+    from ltmem_gui.domain.limits import ProviderLimits, ServerForms
     from ltmem_gui.domain.plan import ProviderMark
     from ltmem_gui.domain.providers import ConnectionReport, ProviderSettings
     from ltmem_gui.domain.redaction import RedactionPolicy
@@ -411,6 +411,14 @@ class FencedServer(FencedExtractor):
         """Return what the server last said of its limits."""
         return self._server.limits
 
+    def forms(self) -> ServerForms | None:
+        """Return what the server was found to take."""
+        return self._server.forms()
+
+    def recall(self, forms: ServerForms) -> None:
+        """Take over what an earlier run found out."""
+        self._server.recall(forms)
+
     async def models(self) -> tuple[str, ...]:
         """Ask the server what it has."""
         with _way_to(self.mark.host, self._veto):
@@ -438,6 +446,14 @@ class FencedAgentModel:
     def limits(self) -> ProviderLimits | None:
         """Return what the server last said of its limits."""
         return self._inner.limits
+
+    def forms(self) -> ServerForms | None:
+        """Return what the server was found to take."""
+        return self._inner.forms()
+
+    def recall(self, forms: ServerForms) -> None:
+        """Take over what an earlier run found out."""
+        self._inner.recall(forms)
 
     def opening(self, brief: AgentBrief) -> tuple[AgentMessage, ...]:
         """Return the messages a run begins with."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 WITHOUT_RESET_SECONDS: Final = 3_600
 """How long figures count that name no time at which they start anew."""
+
+FORMS_HOLD_SECONDS: Final = 7 * 86_400
+"""How long what a server was found to take is believed."""
 
 FUTURE_SECONDS: Final = 300
 """How far a record may lie ahead of the clock and still count."""
@@ -42,6 +45,23 @@ class LimitWindow(_Value):
         if self.remaining == 0 and self.limit != 0:
             return True
         return bool(self.limit) and self.remaining * 100 < least_percent * (self.limit or 0)
+
+
+class ServerForms(_Value):
+    """What a server was found to take, `at` its time; counts for a week, since servers are renewed.
+
+    `rung` is the form of the answer (0 strict schema, 1 a JSON object, 2 plain text), `effort` whether it knows a
+    reasoning effort, `limit_name` what it calls the longest answer, empty where it takes none.
+    """
+
+    at: Moment
+    rung: Annotated[int, Field(ge=0, le=2)]
+    effort: bool
+    limit_name: Literal["max_completion_tokens", "max_tokens", ""]
+
+    def holds(self, now: int) -> bool:
+        """Tell whether it still counts."""
+        return self.at - FUTURE_SECONDS <= now < self.at + FORMS_HOLD_SECONDS
 
 
 class ProviderLimits(_Value):

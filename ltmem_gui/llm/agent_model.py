@@ -13,7 +13,7 @@ from typing import Any
 
 from ltmem_gui.domain.agent import AgentBrief, AgentCall, AgentMessage, AgentReply, ToolSpec
 from ltmem_gui.domain.hazards import one_line
-from ltmem_gui.domain.limits import ProviderLimits
+from ltmem_gui.domain.limits import ProviderLimits, ServerForms
 from ltmem_gui.domain.plan import ProviderMark
 from ltmem_gui.domain.providers import ProviderSettings
 from ltmem_gui.llm.answers import of_chat, of_responses, whole_calls
@@ -50,6 +50,14 @@ class OpenAIAgentModel:
     def limits(self) -> ProviderLimits | None:
         """Return what the server last said of its limits."""
         return self._connection.limits
+
+    def forms(self) -> ServerForms | None:
+        """Return what the server was found to take, None where nothing had to be found out."""
+        return self._connection.forms
+
+    def recall(self, forms: ServerForms) -> None:
+        """Take over what an earlier run found out."""
+        self._connection.memory.recall(self._provider, forms)
 
     def opening(self, brief: AgentBrief) -> tuple[AgentMessage, ...]:
         """Return instructions and task of a run."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ltmem_gui.domain.errors import ProviderError
-from ltmem_gui.domain.limits import ProviderLimits
+from ltmem_gui.domain.limits import ProviderLimits, ServerForms
 from ltmem_gui.domain.providers import OPENAI_HOST, ProviderSettings
 from ltmem_gui.llm.failures import details, failure, of_client, of_status, without_key
 from ltmem_gui.llm.keys import find_key
@@ -62,6 +62,11 @@ class Connection:
         """Return what the server last said of its limits."""
         return self.memory.limits_of(self.provider)
 
+    @property
+    def forms(self) -> ServerForms | None:
+        """Return what the server was found to take, None where nothing had to be found out."""
+        return self.memory.forms_of(self.provider, int(self._clock()))
+
     async def send(self, path: str, body: Callable[[Accepts], dict[str, Any]]) -> dict[str, Any]:
         """Send one request and return the answer, stepping down while the server refuses its form, never otherwise.
 
@@ -77,7 +82,9 @@ class Connection:
                 lower = self._lower(error, accepts)
                 if lower is None:
                     raise of_client(error, self.provider.host, self._clock()) from error
-                self.memory.learn(self.provider, lower)
+                # Of several requests under way, the first refusal is learnt from; the others take what it came to.
+                if self.memory.of(self.provider) == accepts:
+                    self.memory.learn(self.provider, lower)
             else:
                 return self._read(data)
 

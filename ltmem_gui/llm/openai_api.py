@@ -12,7 +12,7 @@ from typing import Any
 
 from ltmem_gui.domain.errors import KnownError, ProviderError
 from ltmem_gui.domain.extraction import ExtractionInput, ExtractionReply, decode_reply
-from ltmem_gui.domain.limits import ProviderLimits
+from ltmem_gui.domain.limits import ProviderLimits, ServerForms
 from ltmem_gui.domain.memory_items import estimate_tokens
 from ltmem_gui.domain.plan import ProviderMark
 from ltmem_gui.domain.providers import ConnectionReport, ProviderSettings, Rung
@@ -21,6 +21,7 @@ from ltmem_gui.llm.answers import Answered
 from ltmem_gui.llm.asking import Question, ask
 from ltmem_gui.llm.budget import cut_to, smaller_budget
 from ltmem_gui.llm.connection import Connection, OnThread
+from ltmem_gui.llm.failures import without_secrets
 from ltmem_gui.llm.parts import Parts
 from ltmem_gui.llm.prompts import Prompts
 from ltmem_gui.llm.schema import STAGE_ONE_NAME, stage_one_schema
@@ -58,6 +59,14 @@ class OpenAIExtractor:
     def limits(self) -> ProviderLimits | None:
         """Return what the server last said of its limits."""
         return self._connection.limits
+
+    def forms(self) -> ServerForms | None:
+        """Return what the server was found to take, None where nothing had to be found out."""
+        return self._connection.forms
+
+    def recall(self, forms: ServerForms) -> None:
+        """Take over what an earlier run found out."""
+        self._connection.memory.recall(self._provider, forms)
 
     async def extract(self, request: ExtractionInput) -> ExtractionReply:
         """Answer for one rollout. Raises `ProviderError`; group `too_large` after one smaller try."""
@@ -121,7 +130,7 @@ class OpenAIExtractor:
         try:
             decoded = decode_reply(reply.text)
         except KnownError as error:
-            return False, took, error.what
+            return False, took, without_secrets(error.what)
         if expect_no_op and not decoded.is_no_op:
             return False, took, "it remembers small talk: expect memories without value from this model"
         return True, took, ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ltmem_gui.domain.limits import ProviderLimits
+from ltmem_gui.domain.limits import ProviderLimits, ServerForms
 from ltmem_gui.domain.providers import ProviderSettings, Rung
 
 LimitName = Literal["max_completion_tokens", "max_tokens", ""]
@@ -49,6 +49,18 @@ class ServerMemory:
     def learn(self, provider: ProviderSettings, accepts: Accepts) -> None:
         """Keep what was found out."""
         self._accepts[_key(provider)] = accepts
+
+    def forms_of(self, provider: ProviderSettings, now: int) -> ServerForms | None:
+        """Return what was found out of a server, None where nothing had to be."""
+        accepts = self._accepts.get(_key(provider))
+        if accepts is None:
+            return None
+        return ServerForms(at=now, rung=accepts.rung, effort=accepts.effort, limit_name=accepts.limit_name)
+
+    def recall(self, provider: ProviderSettings, forms: ServerForms) -> None:
+        """Take over what an earlier run found out; what this one found out counts more."""
+        found = Accepts(Rung(forms.rung), forms.effort, forms.limit_name)
+        self._accepts.setdefault(_key(provider), found)
 
     def limits_of(self, provider: ProviderSettings) -> ProviderLimits | None:
         """Return what the last answer said that said anything."""

@@ -54,7 +54,7 @@ from ltmem_gui.pipeline.model_consolidation import (
     prepare_input,
 )
 from ltmem_gui.pipeline.ports import Adapters, AgentModel, StagedFolder
-from ltmem_gui.pipeline.provider_limits import keep_limits, refuse_agent_below_limit
+from ltmem_gui.pipeline.provider_limits import keep_what_was_heard, refuse_agent_below_limit
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.pipeline.sessions import open_store
 from ltmem_gui.pipeline.staged import Staged, selected_rows, stage, validated
@@ -336,7 +336,7 @@ class _Run:
         )
         now = self._adapters.clock()
         async with open_store(self._adapters, Path(plan.home), writing=True) as call:
-            await keep_limits(call, plan.provider, self._model, self._started)
+            await keep_what_was_heard(call, plan.provider, self._model, self._started)
             if proposal.state is PlanState.EMPTY:
                 rows = selected_rows(staged)
                 return await call(

@@ -58,7 +58,7 @@ from ltmem_gui.domain.rollouts import RolloutRef
 from ltmem_gui.domain.tokens import TokenUsage
 from ltmem_gui.pipeline.failure_words import checked
 from ltmem_gui.pipeline.ports import Adapters, Extractor, SplittingExtractor
-from ltmem_gui.pipeline.provider_limits import keep_limits, refuse_below_limit
+from ltmem_gui.pipeline.provider_limits import keep_what_was_heard, recall_forms, refuse_below_limit
 from ltmem_gui.pipeline.provider_ports import LimitedExtractor
 from ltmem_gui.pipeline.row_apply import change_jobs
 from ltmem_gui.pipeline.sessions import StoreCall, open_store
@@ -95,6 +95,7 @@ async def run_extraction(adapters: Adapters, grant: ApplyGrant, *, cancel: Cance
         await refuse_below_limit(adapters, call, plan)
         await call(call.store.record_approval, grant.approval)
         run = _Run(adapters, call, plan, cancel, listen)
+        await recall_forms(call, run.extractor.mark, run.extractor, started)
         try:
             await run.change_rows()
             await run.extract_all()
@@ -124,7 +125,7 @@ async def _record(call: StoreCall, grant: ApplyGrant, run: _Run, started: int, f
         cost_unknown=run.spending.unknown,
     )
     recorded = await call(call.store.record_receipt, receipt)
-    await keep_limits(call, run.extractor.mark, run.extractor, started)
+    await keep_what_was_heard(call, run.extractor.mark, run.extractor, started)
     return recorded
 
 

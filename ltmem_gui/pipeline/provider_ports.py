@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from ltmem_gui.domain.limits import ProviderLimits
+from ltmem_gui.domain.limits import ProviderLimits, ServerForms
 from ltmem_gui.domain.providers import ConnectionReport, ProviderSettings
 
 
@@ -47,6 +47,19 @@ class LimitedExtractor(Protocol):
     @property
     def limits(self) -> ProviderLimits | None:
         """Return what the last answer said, None before the first and where none says anything."""
+        ...
+
+
+@runtime_checkable
+class LearningProvider(Protocol):
+    """A provider that finds out what its server takes, by being refused once."""
+
+    def forms(self) -> ServerForms | None:
+        """Return what was found out, None where nothing had to be."""
+        ...
+
+    def recall(self, forms: ServerForms) -> None:
+        """Take over what an earlier run found out."""
         ...
 
 

@@ -14,7 +14,7 @@ from ltmem_gui.domain.effects import PlannedJob, TakeOverJobs, TakeOverRow
 from ltmem_gui.domain.extraction import ExtractionReply, StageOneOutput
 from ltmem_gui.domain.inbox import InboxLine
 from ltmem_gui.domain.jobs import Claim, ClaimResult, JobRecord, JobStatus, Owner
-from ltmem_gui.domain.limits import ProviderLimits
+from ltmem_gui.domain.limits import ProviderLimits, ServerForms
 from ltmem_gui.domain.plan import ProviderMark, SelectedRow
 from ltmem_gui.domain.prices import Bill
 from ltmem_gui.domain.refusals import RefusedHunk
@@ -254,7 +254,15 @@ class Store(Protocol):
         ...
 
     def limits_of(self, mark: ProviderMark) -> ProviderLimits | None:
-        """Return what is kept of a provider, None where nothing is."""
+        """Return what is kept of a provider's limits, None where nothing is."""
+        ...
+
+    def keep_forms(self, mark: ProviderMark, forms: ServerForms) -> None:
+        """Keep what a server was found to take, in place of what was kept before."""
+        ...
+
+    def forms_of(self, mark: ProviderMark) -> ServerForms | None:
+        """Return what a server was found to take, None where nothing is kept."""
         ...
 
     # forgetting

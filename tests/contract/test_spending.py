@@ -312,3 +312,38 @@ def test_the_cost_is_readable_from_the_queue_the_log_and_the_metrics(bench: Benc
     figures = command("metrics", "--json")
     assert (figures["cost"], figures["runs"][0]["cost"]) == ({"USD": "0.0036"}, {"USD": "0.0036"})
     assert "0.0036  cost in USD" in command("metrics")
+
+
+# --- what a server takes is remembered ---
+
+
+def test_what_a_server_was_found_to_take_is_known_to_the_next_process(bench: Bench, server: ModelServer) -> None:
+    server.accepts = frozenset({"json_object"})
+    lay(bench, 9)
+    apply(bench, plan(bench, server))
+    assert len(server.posts) > 9
+    refused = [post for post in server.posts if "json_schema" in post.text]
+    server.requests.clear()
+
+    later = Bench(bench.place)
+    lay(later, 12)
+    later.now = NOW + 3_600
+    assert apply(later, plan(later, server)).counts == {"succeeded": 3}
+    assert refused
+    assert len(server.posts) == 3
+
+    server.accepts = frozenset({"json_schema", "json_object", "reasoning"})
+    server.requests.clear()
+    renewed = Bench(bench.place)
+    lay(renewed, 14)
+    renewed.now = NOW + 8 * DAY
+    apply(renewed, plan(renewed, server, "min_rollout_idle_hours=0"))
+    assert all("json_schema" in post.text for post in server.posts)
+
+
+def test_many_refusals_at_once_are_learnt_from_in_order(bench: Bench, server: ModelServer) -> None:
+    server.accepts, server.latency = frozenset(), 0.05
+    lay(bench, 8)
+    assert apply(bench, plan(bench, server)).counts == {"succeeded": 8}
+    # Each of the eight steps down: without effort, as an object, as plain text; none climbs up again.
+    assert len(server.posts) <= 8 * 4
