@@ -166,6 +166,9 @@ def test_the_view_follows_a_run_until_a_person_looks_elsewhere(qtbot: QtBot, the
     theme.set_scheme("dark")
     theme.set_scheme("light")
     view.show_rows(())
+    assert "No step yet." in view.detail.toPlainText()
+    view.take_steps(steps())
+    assert "MEMORY.md\n4\n5\n2" in view.detail.toPlainText()
     assert "Choose a step" in view.detail.toPlainText()
 
 

@@ -286,6 +286,19 @@ def detail_lines(row: StepRow) -> list[tuple[str, str]]:
     return lines
 
 
+def summary_lines(totals: StepTotals) -> list[tuple[str, str]]:
+    """Return (name, text) of a whole run: what it touched first."""
+    if not totals.steps:
+        return [("", "No step yet.")]
+    files = sorted(totals.files) or ["none"]
+    lines = [("changed" if at == 0 else "", one_line(path, 200)) for at, path in enumerate(files)]
+    lines += [("steps", count(totals.steps)), ("calls", count(totals.calls)), ("refused", count(totals.refused))]
+    about = "about " if not totals.counted else ""
+    lines.append(("tokens", f"{about}{count(totals.tokens_in)} sent, {count(totals.tokens_out)} received"))
+    lines.append(("", "Choose a step to see all of it."))
+    return lines
+
+
 def _row(step: AgentStep, action: AgentAction | None, *, first: bool) -> StepRow:
     return StepRow(
         step=step.number,

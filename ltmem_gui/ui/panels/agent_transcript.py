@@ -31,6 +31,7 @@ from ltmem_gui.ui.models.agent_steps import (
     StepRow,
     StepTotals,
     detail_lines,
+    summary_lines,
 )
 from ltmem_gui.ui.models.text_lines import TextLine
 from ltmem_gui.ui.panels.citations import line_colors
@@ -55,7 +56,8 @@ class TranscriptView(QSplitter):
         self.model = AgentStepsModel(theme.color, self)
         self.table = self._build_table(name)
         self.detail = LineView(f"{name}.detail", line_colors(theme), monospace())
-        self.detail.setAccessibleName("The chosen step")
+        self.detail.setAccessibleName("The chosen step, or the whole run")
+        self._show(None)
         self.addWidget(self.table)
         self.addWidget(self.detail)
         self.setStretchFactor(0, 3)
@@ -100,18 +102,20 @@ class TranscriptView(QSplitter):
         for column, width in _WIDTHS.items():
             table.setColumnWidth(column, width)
         table.selectionModel().currentRowChanged.connect(self._on_current_changed)
-        self.model.modelReset.connect(self._on_model_reset)
+        self.model.modelReset.connect(self._on_model_changed)
+        self.model.counted.connect(self._on_model_changed)
         return table
 
     def _show(self, row: StepRow | None) -> None:
-        lines = detail_lines(row) if row is not None else [("", "Choose a step to see all of it.")]
+        lines = detail_lines(row) if row is not None else summary_lines(self.model.totals)
         self.detail.show_lines([TextLine(name, text) for name, text in lines])
 
     def _on_current_changed(self, current: QModelIndex) -> None:
         self._show(self.model.row_at(current.row()))
 
-    def _on_model_reset(self) -> None:
-        self._show(None)
+    def _on_model_changed(self) -> None:
+        if self.current_row() is None:
+            self._show(None)
 
     def _on_theme_changed(self) -> None:
         self.detail.set_colors(line_colors(self._theme))
