@@ -265,7 +265,10 @@ def _checked_json(item: CheckedCitation) -> dict[str, Any]:
 def _against(item: CheckedCitation, kept: Mapping[CitationKey, KeptEvidence]) -> dict[str, Any]:
     """Say what the place was compared with, and since when that is known (Unix seconds)."""
     record = kept.get(citation_key(item.file, item.entry)) if item.entry else None
-    if record is not None:
-        return {"against": record.origin, "known_since": record.at, "commit": record.taken.baseline}
     word = "snapshot" if item.taken is not None else None
-    return {"against": word, "known_since": None, "commit": item.taken.baseline if item.taken else None}
+    is_file = item.entry is not None and item.entry.thread_id is None
+    return {
+        "against": record.origin if record is not None else word,
+        "known_since": record.at if record is not None else None,
+        "commit": item.taken.baseline if item.taken is not None and is_file else None,
+    }

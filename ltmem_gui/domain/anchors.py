@@ -28,6 +28,10 @@ SHORT_QUOTE = 12
 """Quotes shorter than this prove nothing by themselves."""
 
 MAX_CANDIDATES = 20
+SESSION_READING = "session reading 1"
+"""Marks hashes of what sessions say. Raise the number when the readers give another text for the same line: what was
+hashed before cannot be compared then, and a change that the program made must not look like one of the session."""
+
 _FUZZY_LIMIT = 2_000_000
 _LONG_QUOTE = 1_500
 """A longer quote is looked for by the lines that did not change: letter by letter it would take seconds."""
@@ -196,6 +200,12 @@ def quote_hash(quote: str) -> str:
 def line_hashes(lines: Mapping[int, str]) -> dict[int, str]:
     """Return place → hash of what a session says there; what it says itself need not be kept."""
     return {place: quote_hash(text) for place, text in lines.items()}
+
+
+def session_snapshot(path: str, start: int, end: int, hashes: Mapping[int, str]) -> EvidenceSnapshot | None:
+    """Keep what a session says, as a hash; None where it says nothing."""
+    said = session_hash(hashes, start, end)
+    return EvidenceSnapshot(path, start, end, "", said, baseline=SESSION_READING) if said else None
 
 
 def session_hash(hashes: Mapping[int, str], start: int, end: int) -> str:

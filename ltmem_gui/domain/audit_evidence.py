@@ -19,7 +19,7 @@ from ltmem_gui.domain.anchors import (
     EvidenceSnapshot,
     inside_root,
     line_hashes,
-    session_hash,
+    session_snapshot,
     snapshot,
 )
 from ltmem_gui.domain.citation_check import CitationKey, Snapshots, citation_key, citing_files
@@ -223,9 +223,10 @@ class _Taker:
             return Unchecked(KeptEvidence(key[0], entry.note, taken, self._at, "cited", (thread,)))
         if thread not in self._hashes:
             self._hashes[thread] = line_hashes(self._sight.sessions.get(thread, {}))
-        said = session_hash(self._hashes[thread], entry.start, entry.end)
-        taken = EvidenceSnapshot(entry.path, entry.start, entry.end, "", said)
-        return Unchecked(KeptEvidence(key[0], entry.note, taken, self._at, self._origin, (thread,))) if said else None
+        taken = session_snapshot(entry.path, entry.start, entry.end, self._hashes[thread])
+        if taken is None:
+            return None
+        return Unchecked(KeptEvidence(key[0], entry.note, taken, self._at, self._origin, (thread,)))
 
 
 def extracted_evidence(
@@ -238,9 +239,8 @@ def extracted_evidence(
     found: dict[tuple[int, int], KeptEvidence] = {}
     for match in (match for text in texts for match in _SESSION_PLACE.finditer(text)):
         start, end = int(match[2]), int(match[3])
-        said = session_hash(hashes, start, end) if match[1] == thread else ""
-        if said:
-            taken = EvidenceSnapshot(f"{ROLLOUT_PREFIX}{thread}", start, end, "", said)
+        taken = session_snapshot(f"{ROLLOUT_PREFIX}{thread}", start, end, hashes) if match[1] == thread else None
+        if taken is not None:
             found.setdefault((start, end), KeptEvidence("", "", taken, at, "cited", (thread,)))
     return tuple(found.values())
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ltmem_gui.domain import citations
 from ltmem_gui.domain.anchors import (
+    SESSION_READING,
     CitedText,
     EvidenceSnapshot,
     Location,
@@ -181,7 +182,8 @@ class _Checker:
             return Location(LocationStatus.REVERSED, start, end)
         if entry.status != "ok":
             return Location(LocationStatus.OUT_OF_RANGE, start, end)
-        if taken is not None and thread in self._sessions.texts:
+        comparable = taken is not None and taken.baseline == SESSION_READING
+        if taken is not None and comparable and thread in self._sessions.texts:
             if thread not in self._hashes:
                 self._hashes[thread] = line_hashes(self._sessions.texts[thread])
             return locate_in_session(entry, self._hashes[thread], taken)

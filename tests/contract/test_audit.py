@@ -18,6 +18,7 @@ from ltmem_gui.cli.main import Surfaces
 from ltmem_gui.cli.main import run as run_command
 from ltmem_gui.domain.anchors import LocationStatus
 from ltmem_gui.domain.audit import Support, Verdicts
+from ltmem_gui.domain.audit_evidence import EXTRACTED, EvidenceChange
 from ltmem_gui.domain.audit_frames import draw
 from ltmem_gui.domain.audit_queue import AuditQueue
 from ltmem_gui.domain.audit_repairs import Repair, anchored
@@ -235,6 +236,10 @@ def test_a_folder_must_be_named_and_there(bench: Bench) -> None:
 def test_a_secret_in_the_evidence_is_a_smell_and_never_in_a_report(bench: Bench, guard: Guard) -> None:
     path = next(bench.sessions.rglob(f"*{FIRST}.jsonl"))
     path.write_text(path.read_text().replace("never npm.", f"never npm. token={SECRET}"))
+    assert load(bench).found.items[0].location.status is LocationStatus.MISSING_TEXT
+    with guard.grant(), bench.stores.writing(bench.home) as store:
+        known = tuple(record.key for record in store.evidence(EXTRACTED))
+        store.change_evidence(EXTRACTED, EvidenceChange(gone=known))
     audit = load(bench)
     first = audit.found.items[0]
     assert SECRET in first.evidence

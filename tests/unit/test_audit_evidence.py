@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -156,6 +157,9 @@ def test_sessions_are_kept_by_their_hash() -> None:
     assert status({3: "use yarn", 4: "never npm"}) == "missing text"
     assert status({5: "use pnpm", 6: "never npm", 8: "use pnpm", 9: "never npm"}) == "ambiguous (2 places)"
     assert statuses(files, (record,), sessions=Sessions({"t-1": 99}))[0] == "exact"
+    older = replace(record, taken=replace(record.taken, baseline="session reading 0"))
+    read = Sessions({"t-1": 99}, texts={"t-1": {3: "use yarn"}})
+    assert statuses(files, (older,), sessions=read)[0] == "exact"  # hashed by another reader: not comparable
 
 
 def test_a_range_far_longer_than_the_session_is_no_burden() -> None:
