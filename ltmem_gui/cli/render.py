@@ -34,6 +34,7 @@ from ltmem_gui.domain.hazards import one_line, visible
 from ltmem_gui.domain.naming import utc
 from ltmem_gui.domain.plan import FileChange, Plan
 from ltmem_gui.domain.prices import in_words
+from ltmem_gui.domain.taking_over import headline
 
 ORDER = ("leaves this computer", "starts", "writes", "deletes", "database", "git")
 MAX_NAMED = 12
@@ -109,7 +110,8 @@ def _(effect: TakeOverRow) -> str:
     redacted = f", {sum(effect.redactions.values())} secrets redacted" if effect.redactions else ""
     selected = ", in Codex's last selection" if effect.selected_at is not None else ""
     mode = "" if effect.memory_mode == "enabled" else f", {one_line(effect.memory_mode)}"
-    return f"take over {thread} of {_day(effect.source_updated_at)}, {used}{selected}{mode}{there}{redacted}"
+    said = one_line(headline(effect.rollout_summary), 72)
+    return f"take over {thread} of {_day(effect.source_updated_at)}, {used}{selected}{mode}{there}{redacted}: “{said}”"
 
 
 @describe_effect.register
@@ -220,9 +222,20 @@ def describe_plan(context: Context, plan: Plan, *, details: bool = False) -> Non
         place = finding.path if finding.line is None else f"{finding.path}:{finding.line}"
         context.say(f"  {finding.severity.value}: {place}: {finding.text} [{finding.id}]")
     if details:
+        for row in plan.effects_of(TakeOverRow):
+            _describe_row(context, row)
         for change in plan.changes:
             describe_change(context, change)
     context.say(f"  digest {plan.digest}")
+
+
+def _describe_row(context: Context, row: TakeOverRow) -> None:
+    """Print the text of a memory that is taken over, as it would be stored."""
+    for name, text in (("raw memory", row.raw_memory), ("summary", row.rollout_summary)):
+        if text:
+            context.say(f"--- {one_line(row.thread_id)} ({name})")
+            for line in text.split("\n"):
+                context.say(f"+{visible(line, keep=chr(9))}")
 
 
 def _describe_skips(context: Context, plan: Plan, details: bool) -> None:

@@ -39,6 +39,11 @@ def change_of(kept: StageOneOutput, ours: StageOneOutput | None) -> Change | Non
     return "usage" if more else None
 
 
+def headline(summary: str) -> str:
+    """Return what a summary calls its session: its first line that says something, without the mark of a heading."""
+    return next((line.lstrip("# ").strip() for line in summary.split("\n") if line.strip("# \r\t")), "")
+
+
 def is_thread_id(text: str) -> bool:
     """Tell whether a text can name a thread: short, not blank, on one line and visible."""
     return bool(text.strip()) and len(text) <= MAX_ID_CHARACTERS and text.isprintable()

@@ -45,15 +45,20 @@ class Seen:
     def __init__(self) -> None:
         self.on = False
         self.events: list[tuple[str, Any]] = []
+        self.writes: Guard | None = None
         sys.addaudithook(self._see)
 
     def _see(self, event: str, args: tuple[Any, ...]) -> None:
         if self.on and event in (*CONNECTS, *STARTS):
             self.events.append((event, args))
+        if self.on and self.writes is not None:
+            self.writes.see(event, args)
 
     @contextmanager
-    def watch(self) -> Iterator[None]:
+    def watch(self, *writable: Path) -> Iterator[None]:
+        """Record what is connected to and started, and what is changed outside of `writable`."""
         self.events.clear()
+        self.writes = Guard(allowed=(*map(str, writable), "/dev", "/proc")) if writable else None
         self.on = True
         try:
             yield
@@ -248,7 +253,7 @@ def test_a_run_reaches_the_model_and_starts_nothing(bench: Bench, name: str) -> 
         SEEN.events.append(("agent", ()))
         return [do("list")]
 
-    with agent_server(begin, *moves) as server, SEEN.watch():
+    with agent_server(begin, *moves) as server, SEEN.watch(bench.place / "staging", bench.home):
         plan = fenced(plan_with(bench, server), **limits)
         if error is None:
             run_with(bench, plan)
@@ -257,6 +262,9 @@ def test_a_run_reaches_the_model_and_starts_nothing(bench: Bench, name: str) -> 
                 run_with(bench, plan)
         host, _, port = server.url.removeprefix("http://").removesuffix("/v1").partition(":")
     assert SEEN.hosts() == {(host, int(port))}
+    # The staged copy, and the database of the data folder: no byte anywhere else.
+    assert SEEN.writes is not None
+    assert SEEN.writes.violations == []
     # git looks at the baseline before the agent starts and after it ended; nothing is started while it works.
     assert SEEN.programs <= {"git", "nice"}
     events = [event for event, _ in SEEN.events]
@@ -269,8 +277,12 @@ def test_the_watch_sees(tmp_path: Path) -> None:
     import socket
     import subprocess
 
-    with SEEN.watch(), socket.socket() as listener:
+    with SEEN.watch(tmp_path / "staging"), socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
+        (tmp_path / "outside").write_text("x")
         subprocess.run([sys.executable, "-c", ""], check=True, cwd=tmp_path)
     assert SEEN.hosts() == {("127.0.0.1", 0)}
+    (tmp_path / "unseen").touch()
     assert SEEN.programs == {Path(sys.executable).name}
+    assert SEEN.writes is not None
+    assert SEEN.writes.violations == [f"open {tmp_path / 'outside'} outside the temporary folder"]

@@ -464,8 +464,10 @@ def test_plan_show_apply(bench: Bench, codex: CodexHome, plan_file: Path, guard:
     plan_file.write_text(printed)
     plan = load_plan(printed, where="x")
     assert json.loads(printed)["effects"][1]["type"] == "TakeOverRow"
-    code, _, _ = on_command_line(bench, "show", "--plan", str(plan_file))
+    code, shown, _ = on_command_line(bench, "show", "--plan", str(plan_file))
     assert code == 0
+    assert f"--- {A} (raw memory)\n+---\n+description: of {A}" in shown
+    assert f"--- {A} (summary)\n+# Session {A}\n" in shown
     code, _, _ = on_command_line(bench, "apply", "--plan", str(plan_file), "--digest", "0" * 64)
     assert (code, bench.home.exists()) == (4, False)
     guard.granted = True
@@ -499,7 +501,7 @@ def test_the_sheet_says_it_in_one_line_with_each_row_below(bench: Bench, codex: 
     rows, jobs = groups["database"]
     assert folder.text.startswith("new data folder")
     assert (rows.number, rows.text) == ("3", "memories taken over from Codex")
-    assert rows.details[0].startswith(A)
+    assert rows.details[0].startswith(f"Session {A}")
     assert rows.details[0].endswith("new here   used 5 times   1 secret redacted")
     assert (jobs.number, jobs.text) == ("3", "sessions count as extracted, as Codex did")
     assert jobs.details[0].startswith("watermark ")

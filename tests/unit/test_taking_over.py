@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltmem_gui.domain.extraction import StageOneOutput
-from ltmem_gui.domain.taking_over import KeptRow, change_of, is_thread_id, unfit
+from ltmem_gui.domain.taking_over import KeptRow, change_of, headline, is_thread_id, unfit
 
 ROW = StageOneOutput("t", 100, "- a", "# s", usage_count=2, last_usage=50)
 
@@ -56,6 +56,20 @@ def test_what_speaks_against_a_row() -> None:
     assert "no text" in unfit(KeptRow(replace(ROW, raw_memory=" ", rollout_summary="\n")))
     assert "leaves it out too" in unfit(KeptRow(ROW, known=False))
     assert unfit(KeptRow(replace(ROW, thread_id="a\nb"))) == "its thread id is none"
+
+
+@pytest.mark.parametrize(
+    ("summary", "said"),
+    [
+        ("# It was done\n\nx", "It was done"),
+        ("\n \n## # Two\r\n", "Two"),
+        ("plain", "plain"),
+        ("# \n#\n", ""),
+        ("", ""),
+    ],
+)
+def test_what_a_summary_calls_its_session(summary: str, said: str) -> None:
+    assert headline(summary) == said
 
 
 def test_thread_ids() -> None:

@@ -33,6 +33,7 @@ from ltmem_gui.domain.effects import (
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.plan import Plan
 from ltmem_gui.domain.prices import Estimate, in_words
+from ltmem_gui.domain.taking_over import headline
 from ltmem_gui.ui.models.formats import absolute, count, plural, size, span, tokens
 
 GROUP_ORDER: tuple[EffectGroup, ...] = (
@@ -315,7 +316,8 @@ def _credit(effect: CreditUsage) -> EffectLine:
 def _taken_over(rows: tuple[TakeOverRow, ...]) -> EffectLine:
     words = {"added": "new here", "replaced": "replaces an older one", "usage": "only its usage is raised"}
     details = tuple(
-        f"{one_line(row.thread_id)}   {absolute(row.source_updated_at)}   {words[row.change]}   "
+        f"{one_line(headline(row.rollout_summary) or row.thread_id, 72)}   {absolute(row.source_updated_at)}   "
+        f"{words[row.change]}   "
         f"used {plural(row.usage_count or 0, 'time')}"
         + (f"   {plural(sum(row.redactions.values()), 'secret')} redacted" if row.redactions else "")
         for row in rows
