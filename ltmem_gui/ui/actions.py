@@ -79,7 +79,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("inbox.undecide", "Back to undecided", "inbox"),
     ActionSpec("inbox.rollout", "Open the rollout at the line", "inbox", icon="file", tip="Reads its rollout file"),
     ActionSpec("recovery.open", "What was interrupted…", icon="warning", tip="What a run that was cut off left behind"),
-    ActionSpec("why.open", "Why is my memory empty?", icon="info", tip="The whole chain in words"),
+    ActionSpec("why.open", "Why is my memory empty?", icon="info", tip="The chain in words; reads the memory folder"),
     ActionSpec("citations.evidence", "Go to the evidence", "citations"),
     ActionSpec("citations.open", "Open at the line", "citations", icon="file"),
     ActionSpec("citations.copy", "Copy the location", "citations"),

@@ -64,7 +64,7 @@ class QueueDesk(QObject):
         bind("queue.cancel", self._on_cancel_pressed)
         bind("queue.others", lambda: window.queue.select_keys(workbench.passed_over))
         bind("queue.figures", self._on_figures_pressed)
-        bind("why.open", self._on_why_pressed)
+        bind("why.open", lambda: self._spawn("why", self._show_why()))
         window.queue.row_chosen.connect(self.update_actions)
         self.update_actions(None)
 
@@ -76,6 +76,7 @@ class QueueDesk(QObject):
         unseen = none or second or ("" if row is not None and row.scanned is not None else NOT_SCANNED)
         stored = none or second or ("" if row is not None and row.job is not None else "nothing of it is stored yet")
         allow("queue.log", none)
+        allow("queue.rollout", unseen)
         allow("queue.input", unseen)
         allow("queue.output", stored)
         allow(
@@ -132,6 +133,25 @@ class QueueDesk(QObject):
         head = f"extracted {formats.absolute(output.generated_at)}, used {output.usage_count or 0}×"
         self._open("output", "What was extracted", row.title, head, output_lines(output))
 
+    async def _show_why(self) -> None:
+        """Explain the chain; a memory folder that is named and was not read yet is read for it."""
+        seen, root = self._bench.seen, self._bench.folders.memory_root
+        snapshot = seen.snapshot
+        if snapshot is None and root is not None:
+            snapshot = await self._bench.operations.read_folder(root)
+        links = chain(
+            seen.report,
+            seen.jobs,
+            seen.receipts or (),
+            snapshot,
+            inbox=len(seen.inbox or ()),
+            excluded=len(seen.excluded),
+            plan=self._bench.plan,
+        )
+        page = WhyPage(verdict(links, snapshot), links, self._window.registry, self._window)
+        page.action_asked.connect(self._window.registry.trigger)
+        page.open()
+
     def _open(self, name: str, title: str, what: str, head: str, lines: tuple[TextLine, ...]) -> None:
         shown = RolloutWindow(one_line(what, 200), head, lines, line_colors(self._theme), self._window)
         shown.setObjectName(name)
@@ -151,21 +171,6 @@ class QueueDesk(QObject):
         page = FiguresPage(figures_of(queue.model.rows, report.skipped_files if report else ()), self._window)
         page.show_asked.connect(self._on_group_asked)
         page.retry_asked.connect(lambda ids: self._bench.act_on_rows(QueueAction.RETRY, ids))
-        page.open()
-
-    def _on_why_pressed(self) -> None:
-        seen = self._bench.seen
-        links = chain(
-            seen.report,
-            seen.jobs,
-            seen.receipts or (),
-            seen.snapshot,
-            inbox=len(seen.inbox or ()),
-            excluded=len(seen.excluded),
-            plan=self._bench.plan,
-        )
-        page = WhyPage(verdict(links, seen.snapshot), links, self._window.registry, self._window)
-        page.action_asked.connect(self._window.registry.trigger)
         page.open()
 
     def _on_group_asked(self, group: str) -> None:

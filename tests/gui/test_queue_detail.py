@@ -218,6 +218,7 @@ def test_input_and_output_are_shown_and_nothing_is_stored(room: QueueRoom) -> No
     room.fake.outputs = {scanned(0).id: StageOneOutput(scanned(0).id, NOW, "- pnpm\n", "# Used pnpm\n", "pnpm", NOW)}
     room.scan()
     assert "no row is selected" in room.tip("queue.input")
+    assert not room.window.registry.action("queue.rollout").isEnabled()
     room.queue.select_key(scanned(0).id)
     room.act("queue.input")
     shown = room.dialog("input")

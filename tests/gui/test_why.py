@@ -45,20 +45,40 @@ def test_the_command_lines_words_never_stand_in_the_window() -> None:
 
 
 def test_each_broken_link_has_its_action_and_the_first_stands_out(room: QueueRoom) -> None:
+    room.fake.files = {}
+
+    async def no(*_: object) -> bool:
+        return False
+
+    room.controller.workbench._confirm = no
     room.scan()
     room.act("why.open")
     page = room.dialog("why")
     verdict = page.findChild(QLabel, "why.verdict")
     assert verdict is not None
-    assert "cannot be told" in verdict.text() or "empty" in verdict.text()
+    assert "empty" in verdict.text()
     buttons = [button for button in page.findChildren(QPushButton) if button.objectName().startswith("why.step.")]
     assert buttons[0].text() == "Run…"
     assert all(button.accessibleName() for button in buttons)
     bold = [label.text() for label in page.findChildren(QLabel) if label.font().bold() or label.font().weight() > 500]
     assert "Extraction" in bold
-    folders = next(button for button in buttons if button.text() == "Name folders…")
-    folders.click()
-    assert room.window.shown_panel == "folders"
+    room.harness.call(buttons[0].click)
+    assert "apply extract" not in room.fake.calls
+    assert "plan_extract" in room.fake.calls
+
+
+def test_a_named_folder_is_read_for_the_answer_and_a_scan_is_the_first_step(room: QueueRoom) -> None:
+    room.act("why.open")
+    assert room.fake.calls == ["read_folder"]
+    page = room.dialog("why")
+    verdict = page.findChild(QLabel, "why.verdict")
+    assert verdict is not None
+    assert verdict.text() == "The memory is not empty."
+    button = page.findChild(QPushButton, "why.step.0")
+    assert button is not None
+    assert button.text() == "Scan"
+    room.harness.call(button.click)
+    assert "scan" in room.fake.calls
 
 
 def test_what_was_extracted_after_the_scan_counts_as_extracted() -> None:

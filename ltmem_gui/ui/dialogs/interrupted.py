@@ -106,7 +106,7 @@ class InterruptedPage(QDialog):
         add = self._body.addWidget
         self._body.addSpacing(8)
         add(plain_label(formats.plural(len(jobs), "extraction"), font=bold_font()))
-        text = "Nothing of them was stored. The next run takes them over; three ends of the program hold a rollout."
+        text = "Nothing of them was stored; the next run takes them over. After three such ends a rollout is held."
         add(plain_label(text, wrap=True, role="muted"))
         for job in jobs[:MAX_LISTED]:
             title = one_line(job.title, 120) or job.job_key

@@ -81,7 +81,7 @@ class WhyPage(QDialog):
         text = QVBoxLayout()
         text.setSpacing(2)
         text.addWidget(plain_label(link.text, wrap=True, selectable=True))
-        step = step_of(link)
+        step = step_of(link, can_scan=self._actions.action("run.scan").isEnabled())
         if step.words:
             text.addWidget(plain_label(f"→ {step.words}", wrap=True, role="muted", selectable=True))
         top = Qt.AlignmentFlag.AlignTop

@@ -44,6 +44,8 @@ _STEPS: Final[Mapping[str, Step]] = {
 }
 
 
-def step_of(link: Link) -> Step:
-    """Return the next step of a link, without words where there is none."""
+def step_of(link: Link, *, can_scan: bool = False) -> Step:
+    """Return the next step of a link, without words where there is none; `can_scan`: a sessions folder is named."""
+    if can_scan and link.name == "Sessions folder" and not link.holds:
+        return Step("scan the sessions folder that is named", "run.scan")
     return _STEPS.get(link.remedy, Step(link.remedy))
