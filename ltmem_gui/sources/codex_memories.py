@@ -30,25 +30,27 @@ _ROW_COLUMNS = {"thread_id", "source_updated_at", "raw_memory", "rollout_summary
 def memories_beside(root: Path, now: int) -> ForeignMemories | None:
     """Return what Codex keeps for the memory folder `root`; None when this is no Codex home.
 
+    While Codex consolidates, its lease is all that counts, and is asked for again and again: rows are not read then.
     `now` in Unix seconds. Raises `InputError` when a database beside the folder cannot be read.
     """
     if root.name != ROOT_NAME:
         return None
     try:
-        return memories_of(root.parent, now)
+        return memories_of(root.parent, now, beside_lease=False)
     except OSError:
         return None  # the folder above may be closed to us; the memory folder itself is what was named
 
 
-def memories_of(home: Path, now: int) -> ForeignMemories | None:
+def memories_of(home: Path, now: int, *, beside_lease: bool = True) -> ForeignMemories | None:
     """Return what Codex keeps in a home; None where it keeps neither memories nor memory jobs.
 
-    `now` in Unix seconds. Raises `InputError` for a database that cannot be read, `OSError` for the folder.
+    `beside_lease` reads the rows also while Codex consolidates. `now` in Unix seconds. Raises `InputError` for a
+    database that cannot be read, `OSError` for the folder.
     """
     names = [entry.name for entry in home.iterdir()]
     states = _newest_first(names, STATE_NAME)
     for name in (*_newest_first(names, MEMORIES_NAME), *states):
-        found = _read(home, home / name, states, now)
+        found = _read(home, home / name, states, now, beside_lease=beside_lease)
         if found is not None:
             return found
     return None
@@ -59,11 +61,13 @@ def _newest_first(names: list[str], pattern: re.Pattern[str]) -> list[str]:
     return [match[0] for match in sorted(found, key=lambda match: -int(match[1]))]
 
 
-def _read(home: Path, database: Path, states: list[str], now: int) -> ForeignMemories | None:
+def _read(home: Path, database: Path, states: list[str], now: int, *, beside_lease: bool) -> ForeignMemories | None:
     with private_copy(str(database)) as connection:
         has_jobs = _has(connection, "jobs", _JOB_COLUMNS)
         has_rows = _has(connection, "stage1_outputs", _ROW_COLUMNS)
         lease = _lease(connection, now) if has_jobs else None
+        if lease is not None and not beside_lease:
+            return ForeignMemories(str(database), (), lease)
         done = dict(_marks(connection, STAGE1_KIND)) if has_jobs else {}
         watermark = dict(_marks(connection, GLOBAL_KIND)).get(GLOBAL_KEY, 0) if has_jobs else 0
         query = "SELECT * FROM stage1_outputs ORDER BY thread_id"

@@ -34,9 +34,10 @@ from ltmem_gui.domain.jobs import GLOBAL_KEY, GLOBAL_KIND, STAGE1_KIND, JobStatu
 from ltmem_gui.domain.plan import Plan, PlanState, load_plan
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.operations import Operations
+from ltmem_gui.pipeline.ports import ForeignLease
 from ltmem_gui.sources import codex_db
 from ltmem_gui.sources.codex_db import private_copy
-from ltmem_gui.sources.codex_memories import memories_of
+from ltmem_gui.sources.codex_memories import memories_beside, memories_of
 from ltmem_gui.store.opening import DATABASE_NAME
 from ltmem_gui.ui.models.effects_text import describe
 from tests.helpers.bench import DAY, NOW, Bench
@@ -110,6 +111,15 @@ def test_both_generations_are_read(tmp_path: Path, memories: str, state: str) ->
     assert (first.selected_at, second.selected_at, first.known) == (NOW - 1, None, True)
     assert second.output.memory_mode == "disabled"
     assert (dict(found.done), found.watermark) == ({A: NOW}, 0)
+
+
+def test_rows_are_not_read_for_a_folder_that_codex_works_on(codex: CodexHome, monkeypatch: pytest.MonkeyPatch) -> None:
+    codex.job(GLOBAL_KIND, GLOBAL_KEY, "running", 0, lease_until=NOW + 600)
+    assert len(memories_of(codex.path, NOW).rows) == 3  # type: ignore[union-attr]
+    monkeypatch.setattr("ltmem_gui.sources.codex_memories.read_threads", None)
+    beside = memories_beside(codex.path / "memories", NOW)
+    assert beside is not None
+    assert (beside.rows, beside.lease) == ((), ForeignLease("Codex (w)", NOW + 600))
 
 
 def test_the_newest_database_that_holds_memories_counts(tmp_path: Path) -> None:
