@@ -21,10 +21,20 @@ class ScanProgressed:
 
 @dataclass(frozen=True, slots=True)
 class JobStarted:
-    """A rollout was claimed and is being extracted."""
+    """A rollout was claimed and is being extracted, under a lease of `owner` until `lease_until` (Unix seconds)."""
 
     thread_id: str
     attempt: int
+    owner: str = ""
+    lease_until: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseRenewed:
+    """The lease of a running job holds until `lease_until` now (Unix seconds)."""
+
+    thread_id: str
+    lease_until: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +106,7 @@ class StepReached:
 Event = (
     ScanProgressed
     | JobStarted
+    | LeaseRenewed
     | JobPrepared
     | JobNoted
     | JobFinished

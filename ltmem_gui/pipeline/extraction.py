@@ -37,7 +37,15 @@ from ltmem_gui.domain.errors import (
     RedactionFailed,
     StalePlan,
 )
-from ltmem_gui.domain.events import JobFinished, JobNoted, JobPrepared, JobStarted, Listener, RunProgressed
+from ltmem_gui.domain.events import (
+    JobFinished,
+    JobNoted,
+    JobPrepared,
+    JobStarted,
+    LeaseRenewed,
+    Listener,
+    RunProgressed,
+)
 from ltmem_gui.domain.evidence import lines_of, references_supported
 from ltmem_gui.domain.extraction import (
     BadReply,
@@ -49,7 +57,7 @@ from ltmem_gui.domain.extraction import (
     decode_reply,
 )
 from ltmem_gui.domain.jobs import STAGE1_KIND, Claim, ClaimOutcome, ClaimResult, JobOutcome
-from ltmem_gui.domain.leases import StageTwo
+from ltmem_gui.domain.leases import StageOne, StageTwo
 from ltmem_gui.domain.memory_items import token_limit
 from ltmem_gui.domain.metrics import Meter, phase1_metrics
 from ltmem_gui.domain.plan import Plan
@@ -254,7 +262,7 @@ class _Run:
         claim, reason = await self._claim(job)
         if claim is None:
             return JobOutcome.SKIPPED, reason, None
-        self._listen(JobStarted(job.thread_id, claim.attempt))
+        self._listen(JobStarted(job.thread_id, claim.attempt, str(claim.owner), claim.lease_until))
         result = await self._attempt(job, claim)
         # Not reached when the task is cancelled: the lease stays listed, and `extract_all` gives it back.
         self._live.pop(job.thread_id, None)
@@ -448,7 +456,11 @@ class _Run:
         while True:
             await asyncio.sleep(StageTwo.JOB_HEARTBEAT_SECONDS)
             for claim in tuple(self._live.values()):
-                await self._call(self._call.store.heartbeat_stage1, claim, self._adapters.clock())
+                now = self._adapters.clock()
+                if await self._call(self._call.store.heartbeat_stage1, claim, now):
+                    self._listen(LeaseRenewed(claim.job_key, now + StageOne.JOB_LEASE_SECONDS))
+                else:
+                    self._listen(JobNoted(claim.job_key, "warning", "the lease is another worker's by now"))
 
     async def _release_all(self) -> None:
         for claim in tuple(self._live.values()):

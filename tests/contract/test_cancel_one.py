@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from pathlib import Path
 
 import pytest
 
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.errors import Cancelled
-from ltmem_gui.domain.events import JobFinished, JobNoted, JobPrepared
+from ltmem_gui.domain.events import JobFinished, JobNoted, JobPrepared, JobStarted, LeaseRenewed
 from ltmem_gui.domain.extraction import ExtractionInput, ExtractionReply
 from ltmem_gui.domain.leases import StageOne
 from ltmem_gui.pipeline.extraction import CANCELLED_ALONE
@@ -147,3 +148,37 @@ def test_sizes_and_redactions_are_told_without_any_text(bench: Bench) -> None:
     assert sum(prepared[0].redactions.values()) == 1
     noted = [event.text for event in bench.events if isinstance(event, JobNoted)]
     assert noted == ["asking Scripted"] * 12
+
+
+def test_a_lease_is_told_with_its_owner_and_when_it_is_renewed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ltmem_gui.pipeline.extraction.StageTwo.JOB_HEARTBEAT_SECONDS", 0.01)
+
+    async def answer(request: ExtractionInput) -> ExtractionReply:
+        if request.thread_id != _id(0):
+            return reply()
+        bench.now = NOW + 90
+        for _ in range(200):
+            await asyncio.sleep(0.01)
+            if LeaseRenewed(_id(0), NOW + 90 + StageOne.JOB_LEASE_SECONDS) in bench.events:
+                break
+        claims = [event for event in bench.events if isinstance(event, JobStarted) and event.thread_id == _id(0)]
+        assert claims[0].owner == str(bench.owner)
+        assert claims[0].lease_until == NOW + StageOne.JOB_LEASE_SECONDS
+        with sqlite3.connect(bench.home / "ltmem.sqlite") as db:
+            db.execute("update jobs set ownership_token = 'other' where job_key = ?", (_id(0),))
+        for _ in range(200):
+            await asyncio.sleep(0.01)
+            if any(isinstance(event, JobNoted) and "another worker" in event.text for event in bench.events):
+                break
+        return reply()
+
+    bench.script(answer)
+
+    async def run() -> None:
+        receipt = await bench.apply(await bench.plan_extract())
+        assert receipt.counts == {"lease lost": 1, "succeeded": 11}
+
+    asyncio.run(run())
+    renewed = [event for event in bench.events if isinstance(event, LeaseRenewed) and event.thread_id == _id(0)]
+    assert renewed[-1].lease_until == NOW + 90 + StageOne.JOB_LEASE_SECONDS
+    assert any(isinstance(event, JobNoted) and event.level == "warning" for event in bench.events)

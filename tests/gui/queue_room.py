@@ -22,6 +22,7 @@ from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models.workbench import Folders
 from ltmem_gui.ui.theme import Scheme, Theme
 from ltmem_gui.ui.widgets.labels import ElidedLabel
+from ltmem_gui.workspace.window_file import WindowFile
 from tests.gui.builders import NOW, FakeOperations, scanned
 from tests.gui.conftest import LoopHarness
 
@@ -113,6 +114,7 @@ def _parts(operations: FakeOperations | Operations, harness: LoopHarness, theme:
         settings=Settings(),
         approver=lambda: "dev",
         demo=demo,
+        layout=WindowFile(),
     )
 
 

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from ltmem_gui.domain.cancel import CancelToken
-from ltmem_gui.domain.events import JobFinished, JobNoted, JobPrepared, JobStarted
+from ltmem_gui.domain.events import JobFinished, JobNoted, JobPrepared, JobStarted, LeaseRenewed
 from ltmem_gui.domain.extraction import StageOneOutput
 from ltmem_gui.domain.jobs import Attempt, JobStatus
 from ltmem_gui.domain.leases import StageOne
@@ -26,6 +26,7 @@ from ltmem_gui.ui.models.job_facts import remedy_of
 from ltmem_gui.ui.models.job_log import JOB_LINES, RING_LINES, JobLog, Level
 from ltmem_gui.ui.models.job_rows import build_rows, cost_in_words
 from ltmem_gui.ui.models.job_state import state_of
+from ltmem_gui.ui.models.job_table import COLUMNS
 from ltmem_gui.ui.widgets.labels import ElidedLabel
 from tests.gui.builders import NOW, scanned
 from tests.gui.conftest import LoopHarness
@@ -201,6 +202,23 @@ def test_the_ring_keeps_the_newest_lines() -> None:
     log.take([JobNoted(f"c{number}", "info", "x") for number in range(RING_LINES)], NOW)
     assert log.lines("a") == ()
     assert log.export().count("\n") == RING_LINES - 1
+
+
+def test_the_lease_of_a_running_row_is_shown_and_renewed(room: QueueRoom) -> None:
+    room.scan()
+    id_ = scanned(0).id
+    room.queue.select_key(id_)
+    room.tell(JobStarted(id_, 1, "box:77:1:w", NOW + 60))
+    assert "box, process 77" in room.facts()["Lease"]
+    at = [column.id for column in COLUMNS].index("lease")
+    shown = room.queue.model.position_of(id_)
+    assert shown is not None
+    assert room.queue.model.index(shown, at).data() == "box:77 1:00"
+    room.tell(LeaseRenewed(id_, NOW + 3_600))
+    assert room.queue.model.index(shown, at).data() == "box:77 60:00"
+    room.tell(JobFinished(id_, "succeeded"))
+    assert room.queue.model.index(shown, at).data() == "–"
+    assert room.queue.live == set()
 
 
 def test_only_the_selected_row_is_announced(room: QueueRoom) -> None:

@@ -39,6 +39,7 @@ from ltmem_gui.ui.window_layout import WindowLayout
 from ltmem_gui.workspace.window_file import MAX_BYTES, WindowFile
 from tests.gui.builders import FakeOperations, report
 from tests.gui.conftest import LoopHarness
+from tests.gui.queue_room import QueueRoom
 from tests.helpers.guard import Guard
 
 
@@ -339,6 +340,25 @@ def test_names_of_views_are_checked() -> None:
     many = tuple(QueueView(name=f"v{number}") for number in range(MAX_VIEWS))
     with pytest.raises(InputError):
         with_view(many, QueueView(name="one more"))
+
+
+def test_the_whole_window_takes_its_layout_from_the_folder_that_is_named(
+    qtbot: QtBot, harness: LoopHarness, tmp_path: Path, guard: Guard
+) -> None:
+    with guard.grant():
+        (tmp_path / "home").mkdir()
+        state = WindowState(remember=True, attention=True, queue=QueueView(name="x", text="npm", kinds=("bad",)))
+        (tmp_path / "home" / "window.json").write_bytes(to_bytes(state))
+        room = QueueRoom(qtbot, harness, tmp_path)
+        try:
+            assert room.queue.filter.text() == "npm"
+            assert room.queue.chips.checked == {"bad"}
+            assert room.queue.views.attention
+            room.queue.views.remember_asked.emit(False)
+            assert "not remembered any more" in room.window.messages.text
+        finally:
+            room.close()
+    assert json.loads((tmp_path / "home" / "window.json").read_bytes())["remember"] is False
 
 
 @given(

@@ -179,12 +179,12 @@ def _of_input(row: JobRow, given: InputFacts | None) -> Iterator[tuple[str, str]
 
 
 def _of_job(row: JobRow, now: int) -> Iterator[tuple[str, str]]:
-    job = row.job
-    if job is None:
-        return
     if row.owner and row.lease_until is not None:
         left = formats.span(row.lease_until - now) if row.lease_until > now else "over"
         yield "Lease", f"{owner_in_words(row.owner)}, until {formats.absolute(row.lease_until)} ({left})"
+    job = row.job
+    if job is None:
+        return
     tries = f"{job.retry_remaining} of {StageOne.RETRIES} left" if job.status is not JobStatus.DONE else ""
     if tries:
         later = f", next at {formats.absolute(job.retry_at)}" if job.retry_at and job.retry_at > now else ""

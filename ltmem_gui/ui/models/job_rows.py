@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from ltmem_gui.domain.events import Event, JobFinished, JobStarted
+from ltmem_gui.domain.events import Event, JobFinished, JobStarted, LeaseRenewed
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.jobs import GLOBAL_KIND, STAGE1_KIND, Attempt, JobRecord, JobStatus
 from ltmem_gui.domain.prices import Money, spent
@@ -105,8 +105,11 @@ def build_rows(scanned: Iterable[ScannedRollout], jobs: Iterable[JobRecord], now
 def apply_event(row: JobRow, event: Event, now: int) -> JobRow:
     """Return the row as a run's event leaves it."""
     match event:
-        case JobStarted(_, attempt):
-            return replace(row, state=running(), attempt=attempt, started_at=now, took=None)
+        case JobStarted(_, attempt, owner, lease_until):
+            begun = replace(row, state=running(), attempt=attempt, started_at=now, took=None)
+            return replace(begun, owner=owner, lease_until=lease_until)
+        case LeaseRenewed(_, lease_until):
+            return replace(row, lease_until=lease_until)
         case JobFinished(_, outcome, reason, tokens_in, tokens_out):
             took = None if row.started_at is None else max(0, now - row.started_at)
             used = row.tokens if tokens_in is None and tokens_out is None else (tokens_in or 0) + (tokens_out or 0)

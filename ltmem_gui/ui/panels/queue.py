@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ltmem_gui.domain.events import Event, JobFinished, JobPrepared, JobStarted
+from ltmem_gui.domain.events import Event, JobFinished, JobPrepared, JobStarted, LeaseRenewed
 from ltmem_gui.domain.jobs import GLOBAL_KEY, JobRecord
 from ltmem_gui.domain.plan import Plan
 from ltmem_gui.pipeline.ports import ScannedRollout
@@ -159,11 +159,11 @@ class QueuePanel(QWidget):
         now = int(self._clock())
         changed: dict[str, JobRow] = {}
         for event in events:
-            if isinstance(event, JobStarted | JobFinished):
+            if isinstance(event, JobStarted | JobFinished | LeaseRenewed):
                 row = changed.get(event.thread_id) or self.model.row_of(event.thread_id)
                 if row is not None:
                     changed[event.thread_id] = apply_event(row, event, now)
-                (self.live.add if isinstance(event, JobStarted) else self.live.discard)(event.thread_id)
+                (self.live.discard if isinstance(event, JobFinished) else self.live.add)(event.thread_id)
             elif isinstance(event, JobPrepared):
                 self._inputs[event.thread_id] = input_of(event)
         touched = self.log.take(events, now)
