@@ -170,7 +170,8 @@ def sort_rows(action: QueueAction, rows: Iterable[RowFacts], now: int) -> Sorted
 def refusals(rows: Iterable[RowFacts], now: int) -> dict[QueueAction, str]:
     """Return why each action is for none of these rows, empty where it is for one at least.
 
-    The reason is that of the first rollout; the consolidation's counts where it is selected alone. Rows that are alike are asked about once, so that thousands may be selected.
+    The reason is that of the first rollout; the consolidation's counts where it is selected alone. Rows that are alike
+    are asked about once, so that thousands may be selected.
     """
     kinds: dict[tuple[RowState, bool, bool], RowFacts] = {}
     for row in rows:
