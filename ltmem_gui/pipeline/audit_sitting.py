@@ -151,7 +151,7 @@ class Sitting:
             surface=approval.surface,
             started_at=self._started,
             finished_at=self._adapters.clock(),
-            counts={"verdicts": self._count} | ({"evidence": self._kept} if self._kept else {}),
+            counts={"verdicts": self._count} | ({"places_kept": self._kept} if self._kept else {}),
         )
 
 

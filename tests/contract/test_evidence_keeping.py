@@ -238,7 +238,7 @@ def test_keeping_is_a_plan_of_its_own_and_sessions_are_kept_as_hashes(bench: Ben
     assert "pnpm test in this repo" not in "".join(mark.quote for mark in plan.effects_of(KeepEvidence)[0].records)
     apply(bench, plan)
     with bench.stores.reading(bench.home) as store:
-        assert store.receipts()[-1].counts == {"verdicts": 0, "evidence": 2}
+        assert store.receipts()[-1].counts == {"verdicts": 0, "places_kept": 2}
     with guard.grant():
         cite(bench, "a.py@0123abc:1-1 |note=[unseen]")
     empty = run(plan_keeping(bench))
@@ -262,7 +262,7 @@ def test_a_sitting_keeps_what_it_sees_first(bench: Bench, guard: Guard) -> None:
         assert [effect.type for effect in plan.effects] == ["StoreVerdicts", "KeepEvidence"]
         grant = await operations.approve(plan, all_accepted(plan), approver="me", surface="window")
         sitting = await operations.audit.open_sitting(grant)
-        assert (await sitting.close()).counts == {"verdicts": 0, "evidence": 2}
+        assert (await sitting.close()).counts == {"verdicts": 0, "places_kept": 2}
 
     run(sit())
     assert len(kept(bench)) == 2

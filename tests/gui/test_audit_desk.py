@@ -142,7 +142,7 @@ def test_a_hundred_verdicts_by_keyboard_alone(table: Table) -> None:
     assert not table.panel.session.is_open
     assert table.notices[-1].text.startswith("The sitting has ended: 100 of 120 judged; 100 records stored")
     with table.bench.stores.reading(table.bench.home) as store:
-        assert store.receipts()[-1].counts == {"verdicts": 100, "evidence": COUNT}
+        assert store.receipts()[-1].counts == {"verdicts": 100, "places_kept": COUNT}
 
 
 def test_the_list_follows_the_verdicts_and_the_desk_follows_the_list(table: Table) -> None:
