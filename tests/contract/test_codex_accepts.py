@@ -25,6 +25,7 @@ from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.workspace.layout import render_inputs
 from tests.helpers import codex_sync
+from tests.helpers.agents import agent_server, plan_with
 from tests.helpers.bench import DAY, NOW, Bench, reply
 from tests.helpers.codex_home import CodexHome, kept
 from tests.helpers.program import tree
@@ -206,6 +207,71 @@ def test_sessions_of_a_real_codex(shared: Path, tmp_path: Path) -> None:
     assert codex_sync.status(root) == []
     assert codex_sync.validates(root)
     assert codex_sync.keeps_baseline(root)
+
+
+ARTIFACTS = {
+    "MEMORY.md": (
+        "# Task Group: app\nscope: work in app\napplies_to: cwd=/p; reuse_rule=this project\n\n"
+        "## Task 1: a lesson, success\n\n"
+        "### rollout_summary_files\n- {path} (cwd=/p, rollout_path=/r, updated_at=2026-01-01, thread_id={thread})\n\n"
+        "### keywords\n- pnpm, lock file\n\n## User preferences\n- use pnpm [Task 1]\n"
+    ),
+    "memory_summary.md": (
+        "v1\n\n## User Profile\nA developer.\n\n## User preferences\n- use pnpm\n\n## General Tips\n- none\n\n"
+        "## What's in Memory\n### /p\n#### 2026-01-01\n- app: pnpm\n  - desc: a lesson\n  - learnings: use pnpm\n"
+    ),
+    ".gitignore": "*.md\n",
+    "skills/run-tests/SKILL.md": "---\nname: run-tests\ndescription: run them\n---\nRun them.\n",
+}
+
+
+def codex_folder(side: Side, thread: str) -> None:
+    """Let Codex itself consolidate the one memory it keeps: inputs, what its agent wrote, its baseline."""
+    side.codex.keep(kept(thread, NOW - 2 * DAY), selected_at=NOW - 2 * DAY)
+    side.root.mkdir()
+    rows = codex_sync.selection(side.codex.path, side.now, memories=side.codex.memories, state=side.codex.state)
+    codex_sync.sync(side.root, rows, side.now)
+    path = f"rollout_summaries/{codex_sync.stem(rows[0])}.md"
+    put(side.root, {name: text.replace("{path}", path).replace("{thread}", thread) for name, text in ARTIFACTS.items()})
+    (side.root / "skills" / "run-tests" / "run.sh").write_text("#!/bin/sh\n")
+    (side.root / "skills" / "run-tests" / "run.sh").chmod(0o755)
+    codex_sync.reset_baseline(side.root)
+    assert codex_sync.status(side.root) == []
+
+
+def test_a_folder_that_codex_wrote_is_taken_as_it_is(tmp_path: Path) -> None:
+    """No drift, nothing for an agent to do, and what the built-in rules add leaves Codex's inputs alone."""
+    side = Side(tmp_path, NOW, {})
+    codex_folder(side, T1)
+    before = tree(side.root)
+    side.take_over()
+    with agent_server() as server:
+        agent = plan_with(side.bench, server, memory_root=side.root)
+        assert (agent.state, agent.drift, agent.effects) == (PlanState.EMPTY, (), ())
+    assert tree(side.root) == before
+    plan = side.plan()
+    assert plan.drift == ()
+    assert not warned(plan)
+    assert not [note for note in plan.notes if "does not know" in note]
+    assert {change.path for change in plan.changes} <= {"MEMORY.md", "memory_summary.md"}
+    if plan.state is PlanState.APPLYABLE:
+        asyncio.run(side.bench.apply(plan))
+    assert side.codex_status() == []
+    assert codex_sync.validates(side.root)
+    assert codex_sync.keeps_baseline(side.root)
+    assert "use pnpm [Task 1]" in (side.root / "MEMORY.md").read_text()
+
+
+def test_what_codex_changed_since_is_drift(tmp_path: Path) -> None:
+    side = Side(tmp_path, NOW, {})
+    codex_folder(side, T1)
+    side.take_over()
+    with (side.root / "memory_summary.md").open("a") as file:
+        file.write("- by hand\n")
+    (side.root / "skills" / "run-tests" / "run.sh").chmod(0o644)
+    plan = side.plan()
+    assert plan.drift == ("M memory_summary.md", "M skills/run-tests/run.sh")
+    assert codex_sync.status(side.root) == list(plan.drift)
 
 
 T1, T2 = (thread_id(number, NOW - 5 * DAY) for number in range(2))

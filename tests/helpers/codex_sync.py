@@ -6,6 +6,7 @@ Nothing of the program is used here: this is the other side, against which the p
 from __future__ import annotations
 
 import hashlib
+import shutil
 import sqlite3
 import subprocess
 import uuid
@@ -134,6 +135,17 @@ def validates(root: Path) -> bool:
 def keeps_baseline(root: Path) -> bool:
     """Tell whether Codex keeps the git folder: HEAD's tree is readable, its one commit has no parent."""
     return (root / ".git").is_dir() and git(root, "rev-list", "--parents", "HEAD").count(" ") == 0
+
+
+def reset_baseline(root: Path) -> None:
+    """Make the folder as it is the baseline: history goes, no ignore rules, one commit of Codex without a parent."""
+    if (root / ".git").exists():
+        shutil.rmtree(root / ".git")
+    git(root, "init", "--quiet")
+    git(root, "add", "--all", "--force")
+    who = ("-c", "user.name=Codex", "-c", "user.email=noreply@openai.com", "-c", "commit.gpgsign=false")
+    git(root, *who, "commit", "--quiet", "--allow-empty", "--no-verify", "-m", "Initialize Codex git baseline")
+    git(root, "read-tree", "--reset", "HEAD")
 
 
 def git(root: Path, *arguments: str) -> str:
