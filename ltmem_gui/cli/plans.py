@@ -61,7 +61,9 @@ def register(commands: Subparsers) -> None:
     taken.set_defaults(run=_run_plan_take_over, provider="builtin")
     taken.add_argument("--json", action="store_true", help="print the plan as JSON, to be saved for apply")
     clear = kinds.add_parser("clear", help="empty the memory folder and delete every row")
-    for parser, run in ((undo, _run_plan_undo), (forget, _run_plan_forget), (clear, _run_plan_clear)):
+    redact = kinds.add_parser("redact", help="take the secrets out of the memory folder and out of its git objects")
+    beside = ((undo, _run_plan_undo), (forget, _run_plan_forget), (clear, _run_plan_clear), (redact, _run_plan_redact))
+    for parser, run in beside:
         parser.add_argument("--json", action="store_true", help="print the plan as JSON, to be saved for apply")
         parser.set_defaults(run=run, provider="builtin")
 
@@ -105,6 +107,11 @@ def _run_plan_undo(args: argparse.Namespace, context: Context) -> int:
 
 def _run_plan_clear(args: argparse.Namespace, context: Context) -> int:
     return _print_plan(args, context, asyncio.run(Operations(context.adapters).plan_clear(_request(args, context))))
+
+
+def _run_plan_redact(args: argparse.Namespace, context: Context) -> int:
+    planning = Operations(context.adapters).plan_redact(_request(args, context), cancel=CancelToken())
+    return _print_plan(args, context, asyncio.run(planning))
 
 
 def _run_plan_forget(args: argparse.Namespace, context: Context) -> int:

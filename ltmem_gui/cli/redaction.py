@@ -201,5 +201,6 @@ def _say_scan(places: list[_Place], problems: Iterable[str], context: Context) -
     stored = len({place.where for place in places if place.of.startswith("git ")})
     if places:
         context.say(f"{len(places)} secrets: in {files} files and in {stored} things that git keeps")
+        context.say("to take them out: ltmem-gui plan redact --home DIR --memory-root DIR --json")
     else:
         context.say("no secret was found in the files and in git's objects")

@@ -28,7 +28,7 @@ from ltmem_gui.pipeline.ports import Adapters, WorkspaceSnapshot
 from ltmem_gui.pipeline.sessions import open_store
 
 # What these leave behind is no folder of the main job: an earlier state, or nothing.
-NOT_VALIDATED = frozenset({"undo", "clear"})
+NOT_VALIDATED = frozenset({"undo", "clear", "redact"})
 
 
 async def approve(

@@ -27,6 +27,7 @@ from ltmem_gui.pipeline import (
     maintenance,
     model_consolidation,
     planner,
+    redaction_plan,
     row_apply,
     row_plans,
     scanning,
@@ -108,6 +109,12 @@ class Operations:
     async def plan_clear(self, request: Request) -> Plan:
         """Plan to empty the memory folder and delete every row."""
         return await maintenance.plan_clear(self._adapters, request)
+
+    async def plan_redact(self, request: Request, *, cancel: CancelToken) -> Plan:
+        """Plan to take the secrets out of the memory folder and out of what git keeps of it."""
+        self._adapters.use_home(request.home)
+        self._adapters.use_settings(request.settings)
+        return await redaction_plan.plan_redact(self._adapters, request, cancel=cancel)
 
     async def plan_queue_action(
         self,
