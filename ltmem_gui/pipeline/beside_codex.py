@@ -32,16 +32,20 @@ def require_no_other(adapters: Adapters, root: Path) -> ForeignMemories | None:
 
 
 def codex_selection(foreign: ForeignMemories, settings: Settings, now: int) -> tuple[StageOneOutput, ...]:
-    """Return the rows that Codex's next consolidation works from, by its own order (reference §4.2)."""
-    return tuple(
-        select(
-            (kept.output for kept in foreign.rows if kept.known),
-            now=now,
-            limit=settings.max_raw_memories_for_consolidation,
-            max_unused_days=settings.max_unused_days,
-            recency_fallback="source_updated_at",
-        )
+    """Return the rows that Codex's next consolidation works from, by its own order (reference §4.2).
+
+    To Codex a text of spaces alone is empty, while one of line ends is not.
+    """
+    rows = {kept.output.thread_id: kept.output for kept in foreign.rows if kept.known}
+    blank = {row.thread_id for row in rows.values() if not (row.raw_memory + row.rollout_summary).strip(" ")}
+    chosen = select(
+        (replace(row, raw_memory="text") for thread, row in rows.items() if thread not in blank),
+        now=now,
+        limit=settings.max_raw_memories_for_consolidation,
+        max_unused_days=settings.max_unused_days,
+        recency_fallback="source_updated_at",
     )
+    return tuple(rows[row.thread_id] for row in chosen)
 
 
 def differing(

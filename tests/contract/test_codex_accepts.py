@@ -275,6 +275,19 @@ def test_what_codex_changed_since_is_drift(tmp_path: Path) -> None:
 
 
 T1, T2 = (thread_id(number, NOW - 5 * DAY) for number in range(2))
+
+
+def test_a_memory_of_line_ends_is_one_to_codex(tmp_path: Path) -> None:
+    side = Side(tmp_path, NOW, {})
+    side.codex.keep(kept(T1, NOW - 2 * DAY))
+    side.codex.keep(kept(T2, NOW - 2 * DAY, raw_memory="\n", rollout_summary=" "))
+    side.take_over()
+    plan = side.plan()
+    assert any(f"{T2} (only in Codex)" in note for note in plan.notes)
+    asyncio.run(side.bench.apply(plan))
+    assert side.codex_status() != []
+
+
 CHANGES: tuple[dict[str, object], ...] = (
     {"raw_memory": "- other"}, {"rollout_summary": "# Other"}, {"rollout_slug": "other"}, {"git_branch": None},
     {"cwd": "/other"}, {"rollout_path": "/other.jsonl"}, {"source_updated_at": NOW - DAY}, {"memory_mode": "polluted"},
@@ -304,12 +317,13 @@ def test_what_codex_would_replace_is_said_before(tmp_path: Path, change: dict[st
 
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=30).map(lambda t: f"x{t}x")
+blanks = st.sampled_from(["", "  ", "\n", " \t\n"])
 memories = st.builds(
     StageOneOutput,
     st.uuids(version=4).map(str) | st.integers(0, 9_999).map(lambda n: thread_id(n, NOW - DAY)),
     st.integers(NOW - 40 * DAY, NOW),
-    texts,
-    texts,
+    texts | blanks,
+    texts | blanks,
     st.none() | texts,
     st.integers(NOW - 40 * DAY, NOW),
     st.none() | st.integers(1, 3),
