@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLineEdit,
+    QSizePolicy,
     QSplitter,
     QStackedWidget,
     QVBoxLayout,
@@ -57,7 +58,7 @@ from ltmem_gui.ui.panels.citation_list import CitationTable
 from ltmem_gui.ui.theme import Theme, bold_font, monospace
 from ltmem_gui.ui.widgets.bars import EmptyPage
 from ltmem_gui.ui.widgets.chips import Chip, ChipRow
-from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label
+from ltmem_gui.ui.widgets.labels import ElidedLabel
 from ltmem_gui.ui.widgets.line_view import LineColors, LineView
 
 TASK = "citations.evidence"
@@ -208,6 +209,7 @@ class CitationsPanel(QWidget):
         self.filter.setAccessibleName("Filter the citations")
         self.filter.setPlaceholderText("Filter by file, target, note, place, verdict, rater or age")
         self.filter.setClearButtonEnabled(True)
+        self.filter.setMinimumWidth(120)
         self.filter.textChanged.connect(self._on_filter_changed)
         self.chips = ChipRow(
             "citations.chips",
@@ -225,7 +227,9 @@ class CitationsPanel(QWidget):
         self.groups.addItems(GROUPS)
         self.groups.currentIndexChanged.connect(self._on_groups_changed)
         self.chips.chosen.connect(self._on_filter_changed)
-        self._summary = plain_label(role="muted")
+        # The chips keep their words where the window is narrow; what gives way is the count behind them.
+        self.chips.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self._summary = ElidedLabel(role="muted")
         bar = QFrame()
         bar.setProperty("role", "bar")
         row = QHBoxLayout(bar)
@@ -284,7 +288,7 @@ class CitationsPanel(QWidget):
         self.chips.set_counts(counts)
         entries = sum(row.entry is not None for row in rows)
         ids = sum(bool(row.thread_id) for row in rows if row.entry is None)
-        self._summary.setText(f"{entries} citations, {ids} session ids" if rows else "")
+        self._summary.set_text(f"{entries} citations, {ids} session ids" if rows else "")
         self._stack.setCurrentIndex(1 if rows else 0)
         self.count_changed.emit(entries)
 
