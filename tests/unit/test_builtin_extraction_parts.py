@@ -124,7 +124,7 @@ def test_what_stands_around_a_sentence_moves_its_score() -> None:
     text = "The tests need the emulator."
     plain = score_sentence(text, Surroundings()).score
     assert score_sentence(text, Surroundings(after_failure=True)).score > plain
-    assert score_sentence(text, Surroundings(corrected=True)).score > plain
+    assert score_sentence(text, Surroundings(promised=True)).score > plain
     assert score_sentence(text, Surroundings(listed=True)).score > plain
     assert score_sentence(text, Surroundings(first_message=True)).score < plain
     assert score_sentence(text, Surroundings(spec=True)).score < plain

@@ -238,6 +238,7 @@ btw|by the way|note
 """
 
 _TRANSIENT = """
+today|tonight|tomorrow|heute|hoy
 for now|just this once|this time|this once|only this time|just once|one-off|one off|temporarily|temporary
 for the moment|in a minute|in a moment|this run|this session|this afternoon|this morning|this evening|this one
 for today|just for this|for this one|nevermind|never mind|still failing|just for now|until tomorrow|until monday
@@ -251,9 +252,9 @@ esta noche|provisionalmente|por hoy|esta mañana|una sola vez
 
 # Words of a moment that lasting statements hold too ("is being phased out just now"): they weigh, but do not decide.
 _MOMENT = """
-today|tonight|tomorrow|right now|at the moment|currently|later|this week|meanwhile|yesterday|last night
-already done|in a bit|while i|this month|hold off|momentan|im moment|gerade|heute|morgen|später|gleich
-jetzt erstmal|gestern|zurzeit|derzeit|noch nicht|de momento|por el momento|hoy|mañana|más tarde|luego
+right now|at the moment|currently|later|this week|meanwhile|yesterday|last night
+already done|in a bit|while i|this month|hold off|momentan|im moment|gerade|morgen|später|gleich
+jetzt erstmal|gestern|zurzeit|derzeit|noch nicht|de momento|por el momento|mañana|más tarde|luego
 provisional|en este momento|ayer|esta semana|todavía no|aún no
 """
 

@@ -70,7 +70,7 @@ from ltmem_gui.llm.builtin.weighing import fitted, logit, read
 
 PROPOSE_AT = 58
 INBOX_AT = 14
-PROPOSE_LOGIT = 0.7
+PROPOSE_LOGIT = 0.5
 POINTS_PER_LOGIT = 16
 SURENESS = 2.0  # log-odds above the line that are worth half of what is left to 100
 PLACES = ("first_message", "after_failure", "corrected", "listed", "spec", "making", "promised")
