@@ -16,7 +16,7 @@ from ltmem_gui.domain.usage import CitedUse
 from ltmem_gui.domain.verdicts import VerdictRecord
 from ltmem_gui.pipeline import audit_repairs, audit_sitting, citation_look
 from ltmem_gui.pipeline.audit import Audit, load_audit
-from ltmem_gui.pipeline.audit_reports import FORMATS, ReportFormat, ReportWish, make_report
+from ltmem_gui.pipeline.audit_reports import FORMATS, ReportFormat, ReportWish, make_counted_report
 from ltmem_gui.pipeline.audit_sitting import Sitting
 from ltmem_gui.pipeline.citation_look import LookResult
 from ltmem_gui.pipeline.ports import Adapters, WorkspaceSnapshot
@@ -63,11 +63,11 @@ class AuditOperations:
         *,
         program: str,
         refs: Sequence[RolloutRef] | None = None,
-    ) -> bytes:
-        """Return a report in the form asked for, what it quotes redacted; writes nothing."""
+    ) -> tuple[bytes, int]:
+        """Return a report in the form asked for, and how many secrets were replaced in it; writes nothing."""
         audit = await self.load(request, cancel=CancelToken(), listen=ignore, refs=refs)
-        report = await make_report(self._adapters, audit, wish, program=program)
-        return (await self._adapters.offload.thread(FORMATS[form], report)).encode("utf-8")
+        report, redactions = await make_counted_report(self._adapters, audit, wish, program=program)
+        return (await self._adapters.offload.thread(FORMATS[form], report)).encode("utf-8"), redactions
 
     async def look(
         self,

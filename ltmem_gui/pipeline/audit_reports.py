@@ -41,6 +41,13 @@ async def make_report(adapters: Adapters, audit: Audit, wish: ReportWish, *, pro
 
     Raises `UsageError` for a sample that cannot be drawn, `RedactionFailed` rather than quote unchecked text.
     """
+    return (await make_counted_report(adapters, audit, wish, program=program))[0]
+
+
+async def make_counted_report(
+    adapters: Adapters, audit: Audit, wish: ReportWish, *, program: str
+) -> tuple[AuditReport, int]:
+    """Do what `make_report` does, and return how many secrets were replaced in it."""
     now = adapters.clock()
     frame, drawn = draw(audit.found.items, wish.method, size=wish.size, seed=wish.seed, by=wish.by, now=now)
     verdicts = audit.verdicts
@@ -66,18 +73,19 @@ async def make_report(adapters: Adapters, audit: Audit, wish: ReportWish, *, pro
     return await adapters.offload.cpu(partial(redacted, adapters.redactor), report)
 
 
-def redacted(redactor: Redactor, report: AuditReport) -> AuditReport:
-    """Return the report with the texts it quotes redacted. Raises `RedactionFailed`."""
+def redacted(redactor: Redactor, report: AuditReport) -> tuple[AuditReport, int]:
+    """Return the report with the texts it quotes redacted, and how many secrets that took. Raises `RedactionFailed`."""
     texts = [[item.claim, item.note, item.evidence] for item in report.items]
     claims = [claim.text for claim in report.claims]
-    clean: Any = redactor.redact_json([texts, claims, list(report.head.notes)])[0]
+    clean: Any
+    clean, found = redactor.redact_json([texts, claims, list(report.head.notes)])
     items = tuple(
         item.model_copy(update={"claim": claim, "note": note, "evidence": evidence})
         for item, (claim, note, evidence) in zip(report.items, clean[0], strict=True)
     )
     said = tuple(c.model_copy(update={"text": text}) for c, text in zip(report.claims, clean[1], strict=True))
     head = report.head.model_copy(update={"notes": tuple(clean[2])})
-    return report.model_copy(update={"head": head, "items": items, "claims": said})
+    return report.model_copy(update={"head": head, "items": items, "claims": said}), len(found)
 
 
 def _sessions_words(threads: tuple[str, ...]) -> tuple[str, ...]:

@@ -247,6 +247,9 @@ def test_a_secret_in_the_evidence_is_a_smell_and_never_in_a_report(bench: Bench,
     report = run(make_report(bench, audit, ReportWish(), program="LTMem 1"))
     for form in FORMATS.values():
         assert SECRET not in form(report)
+    data, count = run(Operations(bench).audit.report(bench.request(), ReportWish(), "csv", program="LTMem 1"))
+    assert SECRET.encode() not in data
+    assert count >= 1
     assert read_json_lines(to_json_lines(report), where="x") == report
 
 

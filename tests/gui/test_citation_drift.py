@@ -470,7 +470,8 @@ def test_a_report_is_saved_where_the_person_says(room: Room, tmp_path: Path) -> 
             assert (title, name) == ("Save: Report of the citations as Markdown", "citations.md")
             return self.target
 
-        async def save(self, target: Path, data: bytes, what: str) -> bool:
+        async def save(self, target: Path, data: bytes, what: str, *, redactions: int = 0) -> bool:
+            assert redactions == 0
             saved.append((target, data, what))
             return True
 

@@ -296,8 +296,8 @@ class AuditSession(QObject):
         request = replace(self._lent().request(), projects=projects)
         wish = ReportWish(self.wish.method, self.wish.size, self.wish.seed, self.wish.by)
         program = f"LTMem {__version__}"
-        data = await self._operations.audit.report(request, wish, form, program=program, refs=refs)
-        await copies.save(target, data, title)
+        data, redactions = await self._operations.audit.report(request, wish, form, program=program, refs=refs)
+        await copies.save(target, data, title, redactions=redactions)
 
     async def _end(self) -> None:
         sitting, self._sitting = self._sitting, None
