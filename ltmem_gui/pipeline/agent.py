@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ltmem_gui.domain.agent import (
     TOOLS,
@@ -178,6 +179,7 @@ class AgentRun:
         except asyncio.CancelledError:
             # The copy is removed next: a call that is under way must not write into it while it goes.
             await asyncio.wait({working}, timeout=CANCEL_PATIENCE_SECONDS)
+            working.add_done_callback(_forget)
             raise
         answers = zip(reply.calls, done, strict=True)
         self._say(*(AgentMessage("tool", text, call_id=call.id) for call, (_, text) in answers))
@@ -203,6 +205,12 @@ _CORRECTION = (
     "You stopped, but the program's check of the files found the following. Correct it with the tools, "
     "then stop again.\n\n"
 )
+
+
+def _forget(work: asyncio.Future[Any]) -> None:
+    """Take what a call came to after its run was cancelled: the copy is gone by then, and nobody waits for it."""
+    if not work.cancelled():
+        work.exception()
 
 
 def _weight(*texts: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 import tempfile
 import time
@@ -13,9 +14,11 @@ from typing import Any
 
 import pytest
 
-from ltmem_gui.domain.agent import AgentFailed, ToolOutcome
+from ltmem_gui.domain.agent import AgentCall, AgentFailed, ToolOutcome
 from ltmem_gui.domain.cancel import CancelToken
-from ltmem_gui.domain.errors import Cancelled, LockBusy, ProviderError
+from ltmem_gui.domain.errors import Cancelled, InputError, LockBusy, ProviderError
+from ltmem_gui.pipeline.agent_run import run_consolidation
+from ltmem_gui.pipeline.agent_tools import Toolbox
 from tests.contract.test_agent_faults import fenced, job_of, unchanged
 from tests.helpers.agents import (
     agent_server,
@@ -228,6 +231,36 @@ def test_cancelling_while_a_thread_works_on_the_copy_leaves_none(
             run_with(bench, plan, cancel)
         assert time.monotonic() - began < 5
         assert len(server.posts) == (slow == "work")
+    assert job_of(bench).last_outcome == "released"
+    assert nothing_left(bench)
+
+
+def test_a_call_that_outlives_its_run_bothers_nobody(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search of a large folder goes on for a while; the run ends without it, and what it came to is not an error."""
+    monkeypatch.setattr("ltmem_gui.pipeline.agent.CANCEL_PATIENCE_SECONDS", 0.05)
+    told: list[str] = []
+
+    def late(self: Toolbox, call: AgentCall) -> None:
+        raise InputError("the staged copy cannot be used: it is gone")
+
+    monkeypatch.setattr(Toolbox, "call", late)
+    with agent_server([do("list")]) as server:
+        plan = plan_with(bench, server)
+        cancel = CancelToken()
+        monkeypatch.setattr(bench, "inline", Threads("work", cancel))
+
+        async def run() -> None:
+            asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(str(context)))
+            grant = await bench.grant(plan)
+            began = time.monotonic()
+            with pytest.raises(Cancelled):
+                await run_consolidation(bench, grant, cancel=cancel, listen=bench.events.append)
+            assert time.monotonic() - began < 1
+            await asyncio.sleep(0.3)
+            gc.collect()
+
+        asyncio.run(run())
+    assert told == []
     assert job_of(bench).last_outcome == "released"
     assert nothing_left(bench)
 
