@@ -146,14 +146,15 @@ def scan_rollout(ref: RolloutRef, rules: ScanRules) -> ScannedRollout:
     eligibility = assess(
         rollout, rules.settings, rules.now, memory_root=rules.memory_root or None, home=rules.home or None
     )
+    title, cwd, branch = _labels(rollout)
     return ScannedRollout(
         ref=replace(ref, thread_id=rollout.id),
         id=rollout.id,
         agent=rollout.agent,
         path=rollout.path,
-        cwd=rollout.cwd,
-        title=_title(rollout),
-        git_branch=rollout.git_branch,
+        cwd=cwd,
+        title=title,
+        git_branch=branch,
         updated_at=rollout.updated_at,
         eligibility=eligibility,
         items=len(rollout.items),
@@ -165,14 +166,14 @@ def scan_rollout(ref: RolloutRef, rules: ScanRules) -> ScannedRollout:
     )
 
 
-def _title(rollout: Rollout) -> str:
-    """Return the title without secrets: plans and job rows keep it, and only the whole session tells what is one."""
-    if not rollout.title:
-        return ""
+def _labels(rollout: Rollout) -> tuple[str, str, str | None]:
+    """Return title, folder and branch without secrets: plans and job rows keep them; the whole session tells them."""
     # Imported here: the rules take a while to load, and a process that scans nothing does not need them.
-    from ltmem_gui.domain.redaction.labels import redact_label
+    from ltmem_gui.domain.redaction.labels import redact_labels
 
-    return redact_label(rollout.title, (item.text for item in rollout.items))
+    labels = (rollout.title, rollout.cwd, rollout.git_branch or "")
+    title, cwd, branch = redact_labels(labels, (item.text for item in rollout.items))
+    return title, cwd, None if rollout.git_branch is None else branch
 
 
 def prepare_rollout(ref: RolloutRef, token_limit: int, choice: RedactorChoice) -> ExtractionInput:
@@ -197,8 +198,8 @@ def prepare_rollout(ref: RolloutRef, token_limit: int, choice: RedactorChoice) -
         thread_id=rollout.id,
         agent=rollout.agent,
         rollout_path=rollout.path,
-        cwd=redactor.redact(rollout.cwd).text,
-        git_branch=None if rollout.git_branch is None else redactor.redact(rollout.git_branch).text,
+        cwd=redactor.redact(rollout.cwd, known=known_values).text,
+        git_branch=_branch(redactor, rollout, known_values),
         started_at=rollout.started_at,
         updated_at=rollout.updated_at or 0,
         items=tuple(items),
@@ -210,6 +211,10 @@ def prepare_rollout(ref: RolloutRef, token_limit: int, choice: RedactorChoice) -
         known_values=known_values,
         line_hashes=line_hashes(lines_of(rollout.items)),
     )
+
+
+def _branch(redactor: SecretRedactor, rollout: Rollout, known: tuple[str, ...]) -> str | None:
+    return None if rollout.git_branch is None else redactor.redact(rollout.git_branch, known=known).text
 
 
 def redact_text(text: str, known: tuple[str, ...], choice: RedactorChoice) -> Redaction:

@@ -86,7 +86,7 @@ def phase_one(tmp_path_factory: pytest.TempPathFactory) -> PhaseOne:
         ("output", f"ok {planted('output')}"),
     ]
     git = {"branch": planted("branch"), "commit_hash": "0" * 40}
-    write_codex(bench.sessions, turns, number=1, at=NOW - DAY, cwd=f"/p/{planted('cwd')}", git=git)
+    write_codex(bench.sessions, turns, number=1, at=NOW - DAY, cwd=f"/p/{KNOWN}/{planted('cwd')}", git=git)
     write_codex(bench.sessions, [("user", f"Never say {KNOWN}; the password is {KNOWN}.")], number=2, at=NOW - 2 * DAY)
 
     async def answer(request: ExtractionInput) -> ExtractionReply:

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from ltmem_gui.domain.redaction import redact_json, redact_text
-from ltmem_gui.domain.redaction.labels import redact_label
+from ltmem_gui.domain.redaction.labels import redact_labels
 from ltmem_gui.domain.redaction.typed import short_code, word_password
 from tests.helpers.blind_clean import clean_texts
 from tests.helpers.blind_secrets import blind_cases
@@ -105,13 +105,29 @@ def test_codes_and_words_in_decoded_json() -> None:
     assert len(findings) == 2
 
 
+def redact_label(label: str, texts: list[str]) -> str:
+    return redact_labels([label], texts)[0]
+
+
 def test_a_label_loses_what_its_text_tells_to_be_a_secret() -> None:
     said = "Use maple7731 here. " + "x " * 400 + "The password is maple7731."
     assert redact_label("Use maple7731 here.", [said]) == "Use [REDACTED:known_value] here."
     assert redact_label("Use maple7731 here.", ["maple7731 is a tree"]) == "Use maple7731 here."
     assert redact_label("password is maple7731", []) == "password is [REDACTED:password]"
     assert redact_label("Fix it", ["the password is maple7731"]) == "Fix it"
+    assert redact_label("", ["x"]) == ""
     cut = "log in with ghp_Zk3vR8…"
     assert redact_label(cut, [f"log in with ghp_{'Zk3vR8sW1qLm5TxC9bNa2Yd6HfJ0PuE4oKsQ'} now"]) == (
         "log in with [REDACTED:known_value]…"
+    )
+
+
+def test_a_word_that_stands_everywhere_is_looked_at_in_some_places_only() -> None:
+    often = "see maple7731 there " * 50 + "x " * 400
+    assert redact_label("maple7731", [often + "the password is maple7731"]) == "[REDACTED:known_value]"
+    named = "a key of maple7731 here " * 50
+    assert redact_label("maple7731", [named + "x " * 400 + "the password is maple7731"]) == "maple7731"
+    assert redact_labels(["/p/maple7731/src", "maple7731"], ["x", "the password is maple7731", "y"]) == (
+        "/p/[REDACTED:known_value]/src",
+        "[REDACTED:known_value]",
     )
