@@ -12,7 +12,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
+from ltmem_gui.domain.anchors import Location, LocationStatus
 from ltmem_gui.domain.cancel import CancelToken
+from ltmem_gui.domain.citations import CitationEntry
 from ltmem_gui.domain.consent import Selection
 from ltmem_gui.domain.errors import InputError, KnownError
 from ltmem_gui.domain.opening import Place as DiskPlace
@@ -25,7 +27,7 @@ from ltmem_gui.store.opening import SqliteStores
 from ltmem_gui.ui.actions import ActionRegistry
 from ltmem_gui.ui.models.audit_state import AuditPowers
 from ltmem_gui.ui.models.citation_look import changed_spans
-from ltmem_gui.ui.models.citation_rows import Place
+from ltmem_gui.ui.models.citation_rows import CitationRow, Place, cited_range
 from ltmem_gui.ui.models.workbench import Notice, Seen
 from ltmem_gui.ui.panels.citation_evidence import before_lines
 from ltmem_gui.ui.panels.citations import CitationsPanel
@@ -503,3 +505,12 @@ def test_the_desk_says_what_a_sample_can_tell(room: Room) -> None:
     assert desk._power.text() == ""
     desk.method.setCurrentIndex(0)
     assert not desk._power.isVisible()
+
+
+def test_in_a_sitting_a_rewritten_session_marks_nothing(room: Room) -> None:
+    row = CitationRow("MEMORY.md", 9, Place.ROLLOUT, "t:3-4", entry=CitationEntry("rollout:t", 3, 4))
+    moved = Location(LocationStatus.MOVED, 5, 6, detail=" +2")
+    assert cited_range(row) == range(3, 5)
+    assert cited_range(row, moved) == range(5, 7)
+    assert cited_range(row, Location(LocationStatus.MISSING_TEXT, 3, 4)) == range(0)
+    assert cited_range(replace(row, entry=None)) == range(0)

@@ -216,10 +216,15 @@ def evidence_lines(
     file = snapshot.files.get(inside_path(row.entry.path) or "")
     if file is None:
         return ()
-    first, last = row.entry.start, row.entry.end
-    if location is not None:
-        first, last = (location.start, location.end) if location.status.resolves else (1, 0)
-    return lines_around(decoded(file.data), range(first, last + 1))
+    return lines_around(decoded(file.data), cited_range(row, location))
+
+
+def cited_range(row: CitationRow, location: Location | None = None) -> range:
+    """Return the lines to mark: as cited, where they are known to be now, or none where they are gone."""
+    if row.entry is None or (location is not None and not location.status.resolves):
+        return range(0)
+    first, last = (row.entry.start, row.entry.end) if location is None else (location.start, location.end)
+    return range(first, last + 1)
 
 
 def who_cites(rows: Iterable[CitationRow], cited: CitationRow) -> list[CitationRow]:

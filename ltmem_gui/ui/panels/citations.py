@@ -40,6 +40,7 @@ from ltmem_gui.ui.models.citation_rows import (
     Place,
     chip_of,
     citation_rows,
+    cited_range,
     claim_lines,
     evidence_lines,
     evidence_text,
@@ -332,10 +333,13 @@ class CitationsPanel(QWidget):
         rollout = await self._operations.load_rollout(ref)
         if self.current_row() is not row:
             return
-        marked = range(row.entry.start, row.entry.end + 1) if row.entry else None
+        location = self.session.location(row.key)
+        marked = cited_range(row, location)
         self.pane.show_lines(rollout_lines(rollout, marked))
         self._mark_quotes()
-        where = f"{one_line(row.target, 120)}{self._others(row)} · {one_line(rollout.path, 200)}"
+        drifted = location is not None and location.status is not LocationStatus.EXACT
+        moved = f" — {location.label}" if location is not None and drifted else ""
+        where = f"{one_line(row.target, 120)}{moved}{self._others(row)} · {one_line(rollout.path, 200)}"
         self._evidence_title.set_text(f"Evidence · {where}")
 
     def _mark_quotes(self) -> None:
