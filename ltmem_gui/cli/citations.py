@@ -101,7 +101,7 @@ def _run_check(args: argparse.Namespace, context: Context) -> int:
     known = earlier if args.against is not None else asyncio.run(_at_baseline(context, folder))
     known = {**known, **extracted}
     paths = {*(key[1] for key in kept), *(place[0] for place in extracted)}
-    sessions = _sessions(context, {path.removeprefix(ROLLOUT_PREFIX) for path in paths})
+    sessions = _sessions(context, {path.removeprefix(ROLLOUT_PREFIX).lower() for path in paths})
     taken = {key: record.taken for key, record in kept.items()}
     projects = read_projects(context.adapters.project_files, args.project, files) if args.project else {}
     checked = check_citations(files, sessions=sessions, snapshots=known, kept=taken, projects=projects)
@@ -189,7 +189,7 @@ def _sessions(context: Context, kept: Collection[str]) -> Sessions:
         thread, count = _session_lines(context, ref)
         if thread:
             lines[thread] = count
-        if thread in kept:
+        if thread.lower() in kept:
             with suppress(InputError):  # its lines were counted; what they say stays unknown
                 texts[thread] = lines_of(context.adapters.rollouts.load(ref).items)
     return Sessions(lines, complete=not found.skipped, texts=texts)

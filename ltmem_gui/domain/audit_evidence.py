@@ -222,7 +222,8 @@ class _Taker:
         if taken is not None:
             return Unchecked(KeptEvidence(key[0], entry.note, taken, self._at, "cited", (thread,)))
         if thread not in self._hashes:
-            self._hashes[thread] = line_hashes(self._sight.sessions.get(thread, {}))
+            said = (lines for name, lines in self._sight.sessions.items() if name.lower() == thread.lower())
+            self._hashes[thread] = line_hashes(next(said, dict[int, str]()))
         taken = session_snapshot(entry.path, entry.start, entry.end, self._hashes[thread])
         if taken is None:
             return None

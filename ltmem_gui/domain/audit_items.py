@@ -194,6 +194,7 @@ class _Evidence:
         self._texts: dict[str, CitedText] = {}
         self._heads: dict[str, dict[str, str]] = {}
         self._places: dict[str, list[int]] = defaultdict(list)
+        self._sessions = {thread.lower(): (thread, text) for thread, text in sources.sessions.items()}
         for thread, text in sources.sessions.items():
             self._places[thread] = sorted(text.lines)
 
@@ -219,7 +220,7 @@ class _Evidence:
         return replace(about, text=text.quote(location.start, location.end), before=before, after=after)
 
     def _in_session(self, thread: str, location: Location) -> _Found:
-        session = self._sources.sessions.get(thread)
+        thread, session = self._sessions.get(thread.lower(), (thread, None))
         if session is None or location.status not in (LocationStatus.EXACT, LocationStatus.MOVED):
             return _Found(threads=(thread,), at=session.updated_at if session else None)
         places = self._places[thread]

@@ -129,8 +129,11 @@ class _Checker:
         self._projects = projects
         self._texts: dict[str, CitedText | None] = {}
         self._hashes: dict[str, dict[int, str]] = {}
-        self._sessions = sessions
-        self._summaries = threads_of(files)
+        # Ids that differ only in letter case are one id.
+        self._counts = {thread.lower(): count for thread, count in sessions.lines.items()}
+        self._said = {thread.lower(): said for thread, said in sessions.texts.items()}
+        self._complete = sessions.complete
+        self._summaries = frozenset(thread.lower() for thread in threads_of(files))
 
     def check(self, path: str) -> Iterator[CheckedCitation]:
         text = self._files[path].decode("utf-8", "surrogateescape")
@@ -152,7 +155,7 @@ class _Checker:
 
     def _locate(self, entry: CitationEntry, taken: EvidenceSnapshot | None) -> Location:
         if entry.thread_id is not None:
-            return self._in_session(entry, entry.thread_id, taken)
+            return self._in_session(entry, entry.thread_id.lower(), taken)
         path = inside_root(entry.path)
         if path is None and entry.path:
             return Location(LocationStatus.OUTSIDE_ROOT, entry.start, entry.end)
@@ -183,15 +186,15 @@ class _Checker:
         if entry.status != "ok":
             return Location(LocationStatus.OUT_OF_RANGE, start, end)
         comparable = taken is not None and taken.baseline == SESSION_READING
-        if taken is not None and comparable and thread in self._sessions.texts:
+        if taken is not None and comparable and thread in self._said:
             if thread not in self._hashes:
-                self._hashes[thread] = line_hashes(self._sessions.texts[thread])
+                self._hashes[thread] = line_hashes(self._said[thread])
             return locate_in_session(entry, self._hashes[thread], taken)
-        lines = self._sessions.lines.get(thread)
+        lines = self._counts.get(thread)
         if lines is not None:
             return Location(LocationStatus.EXACT if end <= lines else LocationStatus.OUT_OF_RANGE, start, end)
-        if thread in self._sessions.lines or (thread in self._summaries and not self._sessions.complete):
+        if thread in self._counts or (thread in self._summaries and not self._complete):
             return Location(LocationStatus.NOT_CHECKED, start, end, detail=": the session's lines were not read")
-        known = self._sessions.complete or bool(self._summaries)
+        known = self._complete or bool(self._summaries)
         status = LocationStatus.MISSING_FILE if known else LocationStatus.NOT_CHECKED
         return Location(status, start, end, detail=": no such session is known")

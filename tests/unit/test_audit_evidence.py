@@ -31,6 +31,7 @@ from ltmem_gui.domain.audit_evidence import (
     origin_of,
     without_lost_text,
 )
+from ltmem_gui.domain.audit_items import AuditSources, SessionText, collect
 from ltmem_gui.domain.citation_check import Sessions, check_citations
 from ltmem_gui.domain.citations import CitationEntry
 
@@ -239,3 +240,15 @@ def test_after_random_edits_moves_are_found_exactly_and_nothing_changed_is_calle
                 assert item.location.status in (LocationStatus.EXACT, LocationStatus.MOVED)
             else:
                 assert item.location.status not in (LocationStatus.EXACT, LocationStatus.MOVED)
+
+
+def test_ids_that_differ_only_in_letter_case_are_one_session() -> None:
+    files = folder("rollout:T-1:3-4 |note=[c1]", "rollout:t-1:3-4 |note=[c2]")
+    said = {3: "use pnpm", 4: "never npm"}
+    records = opened(first_sight(Sight(files, sessions={"t-1": said}), (), at=1))
+    assert len(records) == 2
+    read = Sessions({"t-1": 9}, complete=True, texts={"t-1": said})
+    assert statuses(files, records, sessions=read) == ["exact", "exact"]
+    assert statuses(files, (), sessions=Sessions({"t-1": 9}, complete=True)) == ["exact", "exact"]
+    items = collect(AuditSources(files, {"t-1": SessionText(said, 9)}, frozenset({"t-1"}))).items
+    assert [(item.evidence, item.threads) for item in items] == [("use pnpm\nnever npm", ("t-1",))] * 2
