@@ -68,7 +68,7 @@ class WindowLayout(QObject):
 
     def close(self) -> None:
         """Write what waits, before the window goes."""
-        self.keeper.close()
+        self.keeper.end()
 
     def _apply(self, state: WindowState) -> None:
         window, queue = self._window, self._window.queue

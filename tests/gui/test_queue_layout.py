@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -201,17 +203,15 @@ def _seen(count: int) -> Seen:
     return Seen(report=report(count))
 
 
-def test_changes_are_written_by_themselves_and_a_no_ends_that(
-    place: Place, guard: Guard, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ltmem_gui.ui.models.layout_keeper.PAUSE_MS", 1)
+def test_changes_are_written_by_themselves_and_a_no_ends_that(place: Place, guard: Guard) -> None:
     _make_home(place, guard)
     window, layout = place.window()
     place.remember(layout, window, guard)
     with guard.grant():
-        window.queue.views.set_hidden("cost", True)
 
         async def wait() -> None:
+            layout.keeper._timer.setInterval(1)
+            window.queue.views.set_hidden("cost", True)
             while True:
                 if b'"hidden": true' in place.file.read_bytes():
                     break
@@ -227,6 +227,37 @@ def test_changes_are_written_by_themselves_and_a_no_ends_that(
     assert place.file.read_bytes() == kept
     _, later = place.window()
     assert not later.keeper.remembers
+
+
+def test_the_last_layout_wins_over_a_write_that_is_under_way(
+    place: Place, guard: Guard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _make_home(place, guard)
+    window, layout = place.window()
+    place.remember(layout, window, guard)
+    write, begun = WindowFile.write, threading.Event()
+
+    def slow(self: WindowFile, home: Path, data: bytes) -> None:
+        begun.set()
+        time.sleep(0.05)
+        write(self, home, data)
+
+    monkeypatch.setattr(WindowFile, "write", slow)
+    with guard.grant():
+
+        async def both() -> None:
+            layout.keeper._timer.setInterval(1)
+            window.queue.views.set_hidden("cost", True)
+            await asyncio.to_thread(begun.wait, 5)
+            window.queue.views.set_hidden("lease", True)
+            layout.close()
+            window.queue.views.set_hidden("tokens", True)
+            await place.harness.supervisor.idle()
+
+        place.harness.run(both())
+    hidden = [column["id"] for column in json.loads(place.file.read_bytes())["queue"]["columns"] if column["hidden"]]
+    assert sorted(hidden) == ["cost", "lease"]
+    assert not layout.keeper._timer.isActive()
 
 
 def test_what_cannot_be_written_is_told_and_the_window_goes_on(place: Place, guard: Guard) -> None:

@@ -7,6 +7,7 @@ file, at most one a second, on a thread.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,6 +43,10 @@ class LayoutKeeper(QObject):
         self._home: Path | None = None
         self._remember = False
         self._written = b""
+        self._ended = False
+        # A write on the thread must not land after a later one.
+        self._lock = threading.Lock()
+        self._generation = 0
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(PAUSE_MS)
@@ -94,11 +99,16 @@ class LayoutKeeper(QObject):
 
     def touch(self) -> None:
         """Tell that something changed; it is written within a second."""
-        if self._remember and self._home is not None:
+        if self._remember and self._home is not None and not self._ended:
             self._timer.start()
 
+    def end(self) -> None:
+        """Write what waits, for the last time: the window goes."""
+        self._ended = True
+        self.close()
+
     def close(self) -> None:
-        """Write what waits; called before the window goes and before another folder is opened."""
+        """Write what waits; also before another folder is opened."""
         self._timer.stop()
         if self._remember:
             self._write(self._data())
@@ -111,17 +121,28 @@ class LayoutKeeper(QObject):
 
     async def _write_beside(self, data: bytes) -> None:
         home = self._home
-        if home is None or data == self._written:
-            return
-        self._written = data
-        await asyncio.to_thread(self._file.write, home, data)
+        if home is not None and data != self._written:
+            self._generation += 1
+            if await asyncio.to_thread(self._write_newest, home, data, self._generation):
+                self._written = data
+
+    def _write_newest(self, home: Path, data: bytes, generation: int) -> bool:
+        """Write on a thread, unless something newer was written meanwhile."""
+        with self._lock:
+            if generation != self._generation:
+                return False
+            self._file.write(home, data)
+            return True
 
     def _write(self, data: bytes) -> None:
         """Write at once: a few milliseconds, when the window goes anyway."""
         if self._home is None or data == self._written:
             return
-        self._written = data
         try:
-            self._file.write(self._home, data)
+            with self._lock:
+                self._generation += 1
+                self._file.write(self._home, data)
         except InputError as error:
             self.problem_found.emit(error)
+        else:
+            self._written = data
