@@ -26,7 +26,11 @@ SECRET = "ghp_Zk3vR8sW1qLm5TxC9bNa2Yd6HfJ0PuE4oKsQ"
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    said = ("Always use pnpm, never npm.", "The tests need PORT=8123.", "I prefer tabs.")
+    said = (
+        "Always use pnpm, never npm.",
+        "The tests need PORT=8123.",
+        "I prefer tabs over spaces, please always use tabs.",
+    )
     return extracted(tmp_path_factory.mktemp("template"), said)
 
 
