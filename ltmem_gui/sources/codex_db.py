@@ -19,6 +19,7 @@ from pathlib import Path
 from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.rollouts import Rollout, RolloutItem, RolloutRef, ThreadRow
+from ltmem_gui.domain.side_files import JOURNAL, NAME_MARK, NO_NAME, SIDE_FILES, WRITE_AHEAD_LOG, names_another_file
 from ltmem_gui.sources.codex import source_word
 from ltmem_gui.sources.codex_db_items import items_of
 from ltmem_gui.sources.decoding import Record, Undecodable, clean, decode_record, text_of, unix_seconds
@@ -57,8 +58,9 @@ def _sound_copy(path: str, folder: Path) -> Path:
         copy = folder / f"{attempt}.sqlite"
         before = _state(path)
         _copy(path, copy)
-        for log in ("-wal", "-journal"):
+        for log in SIDE_FILES:
             _copy_log(f"{path}{log}", Path(f"{copy}{log}"))
+        _forget_name(Path(f"{copy}{JOURNAL}"))
         problem = _problem(copy) if _state(path) == before else "it is being written at the moment"
         if problem is None:
             return copy
@@ -73,8 +75,8 @@ def _state(path: str) -> tuple[int, int, bytes, bool]:
         status = os.lstat(path)
         size, changed = status.st_size, status.st_mtime_ns
     with suppress(InputError):  # a log that is not there, or goes away at this moment
-        head = first_bytes(f"{path}-wal", _WAL_HEADER)
-    return size, changed, head, os.path.lexists(f"{path}-journal")
+        head = first_bytes(f"{path}{WRITE_AHEAD_LOG}", _WAL_HEADER)
+    return size, changed, head, os.path.lexists(f"{path}{JOURNAL}")
 
 
 def _copy_log(source: str, target: Path) -> None:
@@ -87,6 +89,17 @@ def _copy_log(source: str, target: Path) -> None:
         if os.path.lexists(source):
             raise
         target.unlink(missing_ok=True)
+
+
+def _forget_name(journal: Path) -> None:
+    """Take the name of another file from a copied journal: opening the copy would delete that file."""
+    if not journal.exists() or journal.stat().st_size < len(NAME_MARK):
+        return
+    with journal.open("r+b") as file:
+        file.seek(-len(NAME_MARK), os.SEEK_END)
+        if names_another_file(file.read()):
+            file.seek(-len(NAME_MARK), os.SEEK_END)
+            file.write(NO_NAME)
 
 
 def _copy(source: str, target: Path) -> None:

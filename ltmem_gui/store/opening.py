@@ -8,7 +8,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -16,12 +16,13 @@ import peewee
 
 from ltmem_gui.domain.effects import HOUSEKEEPING
 from ltmem_gui.domain.errors import DatabaseDamaged, InputError
+from ltmem_gui.domain.side_files import BESIDE, JOURNAL
 from ltmem_gui.store.database import BUSY_SECONDS, Database
 from ltmem_gui.store.failures import DAMAGED_REMEDY, Holders
 from ltmem_gui.store.forgetting import SET_ASIDE, scrub
 from ltmem_gui.store.liveness import IsAlive, holders, is_alive
 from ltmem_gui.store.schema import SCHEMA_VERSION, check_version, migrate
-from ltmem_gui.store.snapshot import at_rest, private_copy
+from ltmem_gui.store.snapshot import at_rest, ends_in_name, private_copy
 from ltmem_gui.store.store import SqliteStore
 
 _log = logging.getLogger(__name__)
@@ -110,6 +111,7 @@ class SqliteStores:
 
     def _open_for_change(self, stack: ExitStack, path: Path) -> Database:
         """Create the file where it is missing, lead it to the newest version, and see that it can be read."""
+        _refuse_foreign_logs(path)
         _create_private(path)
         with ExitStack() as opening:
             db = opening.enter_context(self._session(path, str(path)))
@@ -256,6 +258,20 @@ def _database_path(home: Path) -> Path:
     if not stat.S_ISREG(mode):
         raise InputError("the database is not a regular file; links are not followed", "move it away", str(path))
     return path
+
+
+def _refuse_foreign_logs(path: Path) -> None:
+    """Raise `InputError` for a log that is no file, or a journal that would have SQLite delete another file."""
+    for suffix in (*BESIDE, _RESCUED):
+        log = path.with_name(path.name + suffix)
+        with suppress(FileNotFoundError):
+            if not stat.S_ISREG(log.lstat().st_mode):
+                raise InputError("a log of the database is not a regular file", "move it away", str(log))
+    journal = path.with_name(path.name + JOURNAL)
+    with _explained_access(journal):
+        if ends_in_name(journal):
+            what = "the journal beside the database names another file, which opening it would delete"
+            raise InputError(what, "it is not of this program; move it away", str(journal))
 
 
 def _create_private(path: Path) -> None:

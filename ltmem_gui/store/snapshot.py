@@ -9,12 +9,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
 from urllib.parse import quote
 
 from ltmem_gui.domain.errors import InputError
+from ltmem_gui.domain.side_files import JOURNAL, NAME_MARK, NO_NAME, SIDE_FILES, names_another_file
 
-SIDE_FILES: Final = ("-wal", "-journal")
 _WAL_HEADER_BYTES = 32
 _TRIES = 40
 _PAUSE_SECONDS = 0.05
@@ -67,10 +66,28 @@ def _copy_whole(path: Path, copy: Path) -> None:
                 shutil.copyfile(_beside(path, suffix), _beside(copy, suffix))
             except FileNotFoundError:
                 continue
+        if ends_in_name(_beside(copy, JOURNAL)):
+            _forget_name(_beside(copy, JOURNAL))
         if before == _mark(path) and time.time_ns() - path.stat().st_mtime_ns > _SETTLED_NS:
             return
         time.sleep(_PAUSE_SECONDS)
     raise InputError("the database is locked by a program that keeps writing", "try again when it is done", str(path))
+
+
+def ends_in_name(journal: Path) -> bool:
+    """Tell whether a journal names another file, which SQLite would delete; no journal does not."""
+    try:
+        with journal.open("rb") as file:
+            file.seek(-min(len(NAME_MARK), file.seek(0, os.SEEK_END)), os.SEEK_END)
+            return names_another_file(file.read())
+    except FileNotFoundError:
+        return False
+
+
+def _forget_name(journal: Path) -> None:
+    with journal.open("r+b") as file:
+        file.seek(-len(NAME_MARK), os.SEEK_END)
+        file.write(NO_NAME)
 
 
 def _mark(path: Path) -> Mark:
