@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ltmem_gui.domain.jobs import GLOBAL_KIND, JobRecord, JobStatus, Owner
+from ltmem_gui.domain.jobs import GLOBAL_KEY, GLOBAL_KIND, JobRecord, JobStatus, Owner
 from ltmem_gui.domain.leases import StageTwo, lease_is_live
 from ltmem_gui.pipeline.ports import Adapters, InterruptedOperation
 from ltmem_gui.pipeline.requests import Request
@@ -51,7 +51,7 @@ async def standing_of(adapters: Adapters, request: Request, *, foreign: bool) ->
     """
     async with open_store(adapters, request.home, writing=False) as call:
         interrupted = await call(call.store.interrupted)
-        record = next((job for job in await call(call.store.jobs) if job.kind == GLOBAL_KIND), None)
+        record = await call(call.store.job, GLOBAL_KIND, GLOBAL_KEY)
     applies = await adapters.offload.store(adapters.recovery(request.home).pending)
     dead = any(job.kind == GLOBAL_KIND for job in interrupted)
     lock = await _lock(adapters, request, None if dead else record, foreign=foreign)

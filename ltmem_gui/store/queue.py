@@ -9,7 +9,7 @@ from typing import Any
 from peewee import fn
 
 from ltmem_gui.domain.errors import InputError
-from ltmem_gui.domain.jobs import STAGE1_KIND, Attempt, JobRecord, JobStatus, Owner
+from ltmem_gui.domain.jobs import GLOBAL_KIND, STAGE1_KIND, Attempt, JobRecord, JobStatus, Owner
 from ltmem_gui.domain.leases import StageOne
 from ltmem_gui.store.models import AttemptRow, Job
 from ltmem_gui.store.part import StorePart
@@ -82,8 +82,12 @@ class Queue(StorePart):
 
     def interrupted(self) -> tuple[JobRecord, ...]:
         """Return the running jobs whose holder died on this host: what the last run left behind. Changes nothing."""
-        running = (job for job in self.jobs() if job.status is JobStatus.RUNNING)
-        return tuple(job for job in running if self._alive(Owner.parse(job.owner)) is False)
+        query = Job.select(Job.kind, Job.job_key, fn.COALESCE(Job.worker_id, ""))
+        # Both kinds by name: the index of claims begins with the kind.
+        is_running = Job.kind.in_((STAGE1_KIND, GLOBAL_KIND)) & (Job.status == JobStatus.RUNNING.value)
+        running = self._db.rows(query.where(is_running).order_by(Job.kind, Job.job_key))
+        dead = [(kind, key) for kind, key, owner in running if self._alive(Owner.parse(owner)) is False]
+        return tuple(job for kind, key in dead if (job := self.job(kind, key)) is not None)
 
     def hold_job(self, thread_id: str, *, expected: JobStatus, now: int) -> bool:
         """Hold a job that is not running until a person releases it; False when it is not as `expected` any more."""
