@@ -15,6 +15,7 @@ from ltmem_gui.ui.models.workbench import Notice, Workbench
 from ltmem_gui.ui.queue_desk import QueueDesk
 from ltmem_gui.ui.recovery_desk import RecoveryDesk
 from ltmem_gui.ui.run_ends import RunEnds
+from ltmem_gui.ui.secrets_desk import SecretsDesk
 from ltmem_gui.ui.take_over_desk import TakeOverDesk
 from ltmem_gui.ui.theme import Theme
 from ltmem_gui.ui.window_layout import WindowLayout
@@ -44,11 +45,13 @@ class QueueRooms(QObject):
         self.recovery = RecoveryDesk(window, bench, supervisor)
         self.dry_run = DryRunDesk(window, bench, supervisor)
         self.take_over = TakeOverDesk(window, bench, supervisor)
-        self.ends = RunEnds(bench, window.queue.announcer.say, self._mark)
+        self.secrets = SecretsDesk(window, bench, supervisor)
+        self.ends = RunEnds(bench, lambda words: window.queue.announcer.say(words, urgent=True), self._mark)
         self.layout = None if layout is None else WindowLayout(window, layout, supervisor)
         self.rows.told.connect(self._on_told)
         self.recovery.noticed.connect(self.noticed)
         self.dry_run.noticed.connect(self.noticed)
+        self.secrets.noticed.connect(self.noticed)
         self.ends.noticed.connect(self.noticed)
         bench.estimated.connect(window.queue.take_plan)
         bench.run_changed.connect(self._on_run_changed)
