@@ -10,7 +10,6 @@ import hashlib
 import os
 import secrets
 import shutil
-import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ from ltmem_gui.pipeline.ports import BaselineChange, Clock, WorkspaceFile, Works
 from ltmem_gui.workspace.borrowing import BRANCH
 from ltmem_gui.workspace.disk import remove_tree
 from ltmem_gui.workspace.git_program import ATTRIBUTES, GitFailed, GitProgram, quote
+from ltmem_gui.workspace.lending import foreign_objects
 from ltmem_gui.workspace.tree import walk
 
 AUTHOR = "LTMem <noreply>"
@@ -57,13 +57,15 @@ def read_baseline(root: Path) -> Baseline:
         pass
     if not os.path.lexists(root / ".git"):
         return Baseline()
+    if foreign := foreign_objects(root / ".git"):
+        return Baseline(problem=f".git: {foreign}; the baseline is made anew by the next apply")
     return Baseline(problem=".git: unusable or without a commit; the baseline is made anew by the next apply")
 
 
 def read_head(root: Path) -> str | None:
     """Return the commit of the baseline, None without a usable one. Writes nothing."""
     git_dir = root / ".git"
-    if not os.path.lexists(git_dir) or not stat.S_ISDIR(os.lstat(git_dir).st_mode):
+    if not os.path.lexists(git_dir) or foreign_objects(git_dir):
         return None
     try:
         return GitProgram(git_dir).run("rev-parse", "--verify", "--quiet", "HEAD^{commit}").decode("ascii").strip()

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ltmem_gui.domain.errors import InputError
 from ltmem_gui.workspace.git_program import ATTRIBUTES, GitProgram
+from ltmem_gui.workspace.lending import foreign_objects
 
 BRANCH = "refs/heads/main"
 _LONG_ID = 64
@@ -19,7 +21,12 @@ _LONG_IDS = "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat
 
 @contextmanager
 def borrowing(root: Path, commit: str | None, *, on_disk: bool = False) -> Iterator[GitProgram]:
-    """Yield git on a temporary folder (0700) whose HEAD is `commit`; with `on_disk` its work tree is `root`."""
+    """Yield git on a temporary folder (0700) whose HEAD is `commit`; with `on_disk` its work tree is `root`.
+
+    Raises `InputError` when the repository of `root` takes objects from elsewhere itself.
+    """
+    if commit is not None and (foreign := foreign_objects(root / ".git")):
+        raise InputError(foreign, "bring the objects into the repository itself", str(root / ".git"))
     with tempfile.TemporaryDirectory(prefix="ltmem-git-") as name:
         git_dir = Path(name)
         for folder in ("objects", "refs", "info"):

@@ -13,6 +13,7 @@ from pathlib import Path
 from ltmem_gui.domain.errors import InputError
 from ltmem_gui.pipeline.ports import MemoryObject
 from ltmem_gui.workspace.git_program import GitFailed, GitProgram
+from ltmem_gui.workspace.lending import foreign_objects
 
 _AT_ONCE = 64
 _LARGEST = 64 * 1024 * 1024
@@ -28,10 +29,8 @@ def memory_objects(root: Path) -> Iterator[MemoryObject]:
     git_dir = root / ".git"
     if not os.path.lexists(git_dir):
         return
-    if git_dir.is_symlink() or not git_dir.is_dir():
-        raise InputError("`.git` is a link or a file; its objects lie elsewhere", "scan that repository", str(git_dir))
-    if (git_dir / "objects/info/alternates").exists():
-        raise InputError("the repository borrows objects from another folder", "scan that folder too", str(git_dir))
+    if foreign := foreign_objects(git_dir):
+        raise InputError(foreign, "scan that folder too", str(git_dir))
     yield from _side_files(git_dir)
     try:
         yield from _objects(GitProgram(git_dir))

@@ -7,7 +7,6 @@ has influence, and nothing of it is written. Links are not followed: what they h
 from __future__ import annotations
 
 import os
-import stat
 from contextlib import suppress
 from pathlib import Path
 
@@ -45,9 +44,6 @@ def _top(folder: Path) -> Path:
     for top in (place, *place.parents):
         git_dir = top / ".git"
         if os.path.lexists(git_dir):
-            parts = (git_dir, git_dir / "objects")
-            if not all(part.exists() and stat.S_ISDIR(os.lstat(part).st_mode) for part in parts):
-                raise InputError("`.git` is a link or a file; its objects lie elsewhere", _REMEDY, str(top))
             return top
     raise InputError("there is no git repository", _REMEDY, str(folder))
 

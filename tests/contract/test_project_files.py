@@ -18,6 +18,8 @@ from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.project_files import ProjectPlace, named_folders, project_paths, project_place
 from ltmem_gui.pipeline.project_reading import read_project_file
 from ltmem_gui.workspace import project
+from ltmem_gui.workspace.baseline import read_baseline, read_head
+from ltmem_gui.workspace.borrowing import borrowing
 from ltmem_gui.workspace.project import GitProjects
 from tests.helpers.bench import Bench
 from tests.helpers.program import tree
@@ -99,6 +101,50 @@ def test_a_missing_repository_or_commit_is_said_in_words(repo: Path, tmp_path: P
     (work / ".git" / "objects").symlink_to(repo / ".git" / "objects")
     with pytest.raises(InputError, match="lie elsewhere"):
         GitProjects().read(work, commit(repo), "src/a.py")
+
+
+@pytest.mark.parametrize("how", ["alternates", "http-alternates", "pack", "loose", "info"])
+def test_a_project_never_lends_the_objects_of_another_one(repo: Path, tmp_path: Path, how: str) -> None:
+    private = tmp_path / "private"
+    private.mkdir()
+    git(private, "init", "-q")
+    (private / "secret.txt").write_text("not of this project\n")
+    git(private, "add", ".")
+    git(private, "commit", "-q", "-m", "x")
+    stolen, lent = commit(private, "HEAD"), private / ".git" / "objects"
+    objects = repo / ".git" / "objects"
+    if how.endswith("alternates"):
+        (objects / "info" / how).write_text(f"{lent}\n")
+    elif how == "info":
+        (objects / "info").rmdir()
+        (tmp_path / "lists").mkdir()
+        (tmp_path / "lists" / "alternates").write_text(f"{lent}\n")
+        (objects / "info").symlink_to(tmp_path / "lists")
+    elif how == "pack":
+        git(private, "repack", "-adq")
+        (objects / "pack").rmdir()
+        (objects / "pack").symlink_to(lent / "pack")
+    else:
+        for folder in lent.iterdir():
+            if len(folder.name) == 2 and not (objects / folder.name).exists():
+                (objects / folder.name).symlink_to(folder)
+    with pytest.raises(InputError, match=r"from another folder|through a link"):
+        GitProjects().read(repo, stolen, "secret.txt")
+    with pytest.raises(InputError, match=r"from another folder|through a link"), borrowing(repo, stolen):
+        pass
+    baseline = read_baseline(repo)
+    assert baseline.commit is None
+    assert "made anew" in baseline.problem
+    assert read_head(repo) is None
+
+
+def test_objects_that_cannot_be_looked_through_are_not_lent(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def shut(_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("ltmem_gui.workspace.lending.os.scandir", shut)
+    with pytest.raises(InputError, match="cannot be looked through"):
+        GitProjects().read(repo, commit(repo), "src/a.py")
 
 
 def test_what_is_too_large_or_damaged_is_refused(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
