@@ -39,6 +39,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("run.consolidate", "Consolidate…", icon="review", tip="Make a plan to review from what is extracted"),
     ActionSpec("run.inputs", "Review the agent's inputs…", tip="Decide by session what the agent gets, then start it"),
     ActionSpec("run.undo", "Undo the last apply…", tip="A plan to review like any other, within 24 hours"),
+    ActionSpec("memory.redact", "Take secrets out…", tip="Of the memory folder and its git objects: a plan to review"),
     ActionSpec(
         "codex.take_over", "Take over from Codex…", icon="memory", tip="Its own memories; its home is only read"
     ),

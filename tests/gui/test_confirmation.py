@@ -295,3 +295,11 @@ def test_the_sheet_says_whether_there_is_a_way_back(qtbot: QtBot, tmp_path: Path
     assert "Can be undone from the history for 24 hours" in words(sheet_of(qtbot, plan))
     forget = plan.model_copy(update={"operation": "forget"}).sealed()
     assert "Cannot be undone" in words(sheet_of(qtbot, forget))
+
+
+def test_taking_secrets_out_is_asked_as_what_it_is(qtbot: QtBot, tmp_path: Path) -> None:
+    plan = apply_plan(tmp_path, tmp_path / "memory").model_copy(update={"operation": "redact"})
+    for one in (plan, plan.model_copy(update={"changes": ()})):
+        said = words(sheet_of(qtbot, one.sealed()))
+        assert "Take the secrets out of the folder?" in said
+        assert said.count("Cannot be undone") == 1

@@ -179,6 +179,8 @@ def _title(plan: Plan) -> str:
             return "Start the consolidation agent?"
         case _ if plan.operation == TAKE_OVER:
             return "Take these memories over from Codex?"
+        case _ if plan.operation == "redact":
+            return "Take the secrets out of the folder?"
         case _ if not plan.changes:
             return "Change these rows?"
         case _ if plan.operation == "forget":
@@ -203,6 +205,8 @@ def _reviewed(plan: Plan, selection: Selection) -> list[str]:
     if plan.skipped:
         reasons = "; ".join(dict.fromkeys(reason for skip in plan.skipped for reason in skip.reasons))
         lines.append(f"Not in this plan: {formats.plural(len(plan.skipped), 'row')} — {one_line(reasons, 400)}")
+    if plan.operation == "redact" and not plan.changes:
+        lines.append(_NO_WAY_BACK)
     if plan.kind == "apply" and plan.changes:
         accepted = sum(len(ids) for ids in selection.accepted.values())
         edited = sum(len(hunks) for hunks in selection.edited.values())

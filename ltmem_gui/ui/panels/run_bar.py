@@ -27,6 +27,7 @@ MENU = (
     "run.consolidate",
     "run.inputs",
     "run.undo",
+    "memory.redact",
     "provider.open",
     "agent.steps",
     "queue.figures",
