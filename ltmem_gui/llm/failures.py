@@ -128,9 +128,11 @@ def without_key(text: str, key: str) -> str:
 
 
 def _request_id(error: openai.APIStatusError) -> str:
-    """Return the id the server gave the request; anything but a plain short word is none."""
-    asked = error.response.headers.get("x-request-id", "")
-    return asked if _REQUEST_ID.fullmatch(asked) else ""
+    """Return the id the server gave the request; anything but a plain short word is none, and so is the key sent."""
+    asked, key = error.response.headers.get("x-request-id", ""), _sent_key(error)
+    # A part of the key is the key as well: the length of an id is bounded, that of a key is not.
+    echoed = asked in key or without_key(asked, key) != asked
+    return asked if _REQUEST_ID.fullmatch(asked) and not echoed else ""
 
 
 def _sent_key(error: openai.APIStatusError) -> str:

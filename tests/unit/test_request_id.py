@@ -27,3 +27,15 @@ def test_the_id_is_named_also_beside_a_long_message() -> None:
 @pytest.mark.parametrize("header", [None, "", "a", "two words", "x" * 65, "<b>bold</b>"])
 def test_anything_else_is_no_id(header: str | None) -> None:
     assert "request " not in _said(header).replace("requests", "")
+
+
+@pytest.mark.parametrize("echo", ["Zk3qqqqq7hTgPwLm92xVb", "id-Zk3qqqqq7hTgPwLm92xVb", "Zk3qqqqq7hTgPw"])
+def test_the_key_that_was_sent_is_no_id(echo: str) -> None:
+    key = "Zk3qqqqq7hTgPwLm92xVb"
+    request = SimpleNamespace(headers={"authorization": f"Bearer {key}"})
+    for status in (400, 401, 500):
+        response: Any = SimpleNamespace(status_code=status, headers={"x-request-id": echo}, request=request)
+        error = openai.APIStatusError("no", response=response, body={"error": {"message": "no"}})
+        said = of_status(error, "models.example").what
+        assert echo not in said
+        assert "; request" not in said
