@@ -78,6 +78,11 @@ class ProviderSettings(BaseModel):
         return is_loopback_host(urlsplit(self.base_url).hostname or "")
 
     @property
+    def is_unencrypted(self) -> bool:
+        """Tell whether the address is plain http."""
+        return urlsplit(self.base_url).scheme == "http"
+
+    @property
     def uses_responses(self) -> bool:
         """Tell which API is spoken: Responses for OpenAI itself, Chat Completions for everything else."""
         if self.api == "auto":
@@ -130,9 +135,12 @@ class ConnectionReport:
 
 
 def is_loopback_host(host: str) -> bool:
-    """Tell whether a host name or address means this computer."""
+    """Tell whether a host means this computer: `localhost` itself or a loopback address.
+
+    A name below `localhost` is looked up like any other, and may come to another computer.
+    """
     name = host.strip("[]").lower()
-    if name == "localhost" or name.endswith(".localhost"):
+    if name == "localhost":
         return True
     try:
         return ipaddress.ip_address(name).is_loopback

@@ -103,8 +103,12 @@ def _from_keyring(provider: ProviderSettings) -> str:
 
 
 def _account(provider: ProviderSettings) -> str:
-    """Bind a key to the host it is for: a changed address never receives another host's key."""
-    return f"{provider.name}@{provider.host}"
+    """Bind a key to host and scheme: a changed address never gets another host's key, nor http that of https.
+
+    Https has no scheme in its account, so that keys stored before are found, and found only there.
+    """
+    scheme = "http://" if provider.is_unencrypted else ""
+    return f"{provider.name}@{scheme}{provider.host}"
 
 
 def _no_keyring(provider: ProviderSettings, error: Exception) -> ProviderError:

@@ -47,7 +47,11 @@ class ProviderOption:
 
 @dataclass(frozen=True, slots=True)
 class ProviderNote:
-    """What a person should know before choosing: `note` says where text goes, `loopback` that it stays here."""
+    """What a person should know before choosing: `note` says where text goes, `loopback` that it stays here.
+
+    `key_env` is the name of the variable with the key, empty for the keyring; `unencrypted` tells of plain http to
+    another computer.
+    """
 
     name: str
     label: str
@@ -55,6 +59,15 @@ class ProviderNote:
     loopback: bool
     note: str
     price: Price | None = None
+    key_env: str = ""
+    unencrypted: bool = False
+
+    @property
+    def key_words(self) -> str:
+        """Return which key goes to which host with a request."""
+        if self.key_env:
+            return f"The key in the environment variable {self.key_env} is sent to {self.host}."
+        return f"The key that the keyring holds for {self.host} is sent along, if there is one."
 
     @property
     def price_words(self) -> str:
@@ -88,9 +101,18 @@ class ProviderChoice:
         note = STAYS
         if not server.is_loopback:
             note = f"The redacted text of your sessions is sent to {server.host}, which is not this computer."
-            if server.base_url.startswith("http:"):
-                note += " It travels unencrypted (http)."
-        return ProviderNote(name, LABELS[name], server.host, loopback=server.is_loopback, note=note, price=price)
+            if server.is_unencrypted:
+                note += " It travels unencrypted (http), the key too."
+        return ProviderNote(
+            name,
+            LABELS[name],
+            server.host,
+            loopback=server.is_loopback,
+            note=note,
+            price=price,
+            key_env=server.key_env,
+            unencrypted=server.is_unencrypted and not server.is_loopback,
+        )
 
     async def key_place(self, name: str, settings: Settings) -> str:
         """Say where the key of a server is, empty when there is none and one is needed. Never the key itself."""
