@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from ltmem_gui.domain.errors import InputError
+from ltmem_gui.domain.errors import InputError, UsageError
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.prices import Amount, newest_only, plain, price_from, price_of
 from ltmem_gui.domain.providers import BUILTIN, LOCAL, PRESETS
@@ -93,20 +93,28 @@ class ModelChoice(BaseModel):
 
     @classmethod
     def of(cls, settings: Settings, extract: str = BUILTIN, consolidate: str = BUILTIN) -> ModelChoice:
-        """Return the choice that settings and the two names mean. Raises `ValidationError` for texts out of bounds."""
+        """Return the choice that settings and the two names mean. Raises `UsageError` for texts out of bounds."""
         server = consolidate if extract == BUILTIN else extract
         price = price_of(settings.prices, server, settings.extract_model)
         limited = settings.max_cost_per_run > 0 and server != BUILTIN
-        return cls(
-            extract=extract,
-            consolidate=consolidate,
-            provider_url=settings.provider_url,
-            extract_model=settings.extract_model,
-            consolidation_model=settings.consolidation_model,
-            provider_key_env=settings.provider_key_env,
-            price="" if price is None else price.figures,
-            money_limit=plain(settings.max_cost_per_run) if limited else "",
-        )
+        try:
+            return cls(
+                extract=extract,
+                consolidate=consolidate,
+                provider_url=settings.provider_url,
+                extract_model=settings.extract_model,
+                consolidation_model=settings.consolidation_model,
+                provider_key_env=settings.provider_key_env,
+                price="" if price is None else price.figures,
+                money_limit=plain(settings.max_cost_per_run) if limited else "",
+            )
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = ".".join(str(part) for part in first["loc"])
+            raise UsageError(
+                f"the setting {name} cannot be shown as a choice: {one_line(first['msg'], 200)}",
+                f"change {name} in the settings",
+            ) from error
 
 
 def to_toml(choice: ModelChoice) -> bytes:

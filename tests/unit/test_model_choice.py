@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from ltmem_gui.domain.errors import InputError
+from ltmem_gui.domain.errors import InputError, UsageError
 from ltmem_gui.domain.model_choice import ModelChoice, from_toml, to_toml
 from ltmem_gui.domain.providers import PRESETS
 from ltmem_gui.domain.settings import Settings
@@ -100,3 +100,13 @@ def test_what_is_no_price_and_no_limit_is_refused(values: dict[str, str]) -> Non
     with pytest.raises(ValidationError) as caught:
         ModelChoice(**values)
     assert caught.value.errors()[0]["loc"][0] == next(iter(values))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("provider_key_env", "MY-KEY"), ("extract_model", "a\u202eb"), ("provider_url", "http://h/" + "a" * 600)],
+)
+def test_settings_that_are_no_choice_are_refused_in_words(name: str, value: str) -> None:
+    with pytest.raises(UsageError, match=f"the setting {name}") as caught:
+        ModelChoice.of(Settings.model_validate({name: value}))
+    assert name in caught.value.remedy
