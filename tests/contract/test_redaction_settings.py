@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import logging
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from ltmem_gui.domain.redaction.policy import check_allowed, check_pattern
 from ltmem_gui.workspace.veto import Veto
 from tests.helpers.secret_shapes import tokens
 
+ROOT = Path(__file__).resolve().parents[2]
 TOKEN = tokens(4)["forge-1"]
 KEY = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\n-----END PRIVATE KEY-----\n"
 SURFACES = cli.Surfaces(compose=bootstrap.compose, launch_window=lambda options: 0)
@@ -130,3 +133,32 @@ def test_findings_say_which_engine_and_kind_and_never_the_value() -> None:
         "text": "é [REDACTED:custom]",
         "findings": [{"start": 2, "end": 13, "kind": "custom", "engine": "layer"}],
     }
+
+
+PROGRAM = """
+import logging, sys, threading
+from ltmem_gui.__main__ import LogRules, _log_what_escapes
+handler = logging.StreamHandler()
+handler.addFilter(LogRules())
+logging.basicConfig(level=logging.WARNING, handlers=[handler])
+_log_what_escapes()
+def fail():
+    raise ValueError("with " + sys.argv[1])
+class Late:
+    def __del__(self):
+        fail()
+thread = threading.Thread(target=fail)
+thread.start()
+thread.join()
+Late()
+fail()
+"""
+
+
+def test_errors_that_nobody_catches_are_printed_without_secrets() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, TOKEN], capture_output=True, text=True, timeout=60, check=False, cwd=ROOT
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("ValueError: with [REDACTED:github_token]") == 3
+    assert TOKEN not in done.stderr
