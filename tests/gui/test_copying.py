@@ -9,9 +9,14 @@ import pytest
 from PySide6.QtGui import QGuiApplication, QTextCursor
 from pytestqt.qtbot import QtBot
 
+from ltmem_gui.bootstrap import compose
+from ltmem_gui.bootstrap_gui import application_options
+from ltmem_gui.cli.gui import WindowOptions
 from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.redaction import RedactionPolicy
+from ltmem_gui.domain.settings import Settings
 from ltmem_gui.redactor.service import SecretRedactor
+from ltmem_gui.ui.bridge.excepthook import BugReport, BugReporter
 from ltmem_gui.ui.bridge.words import LONGEST_INLINE, cleaned, cleaned_part, told, use_rules
 from ltmem_gui.ui.widgets.clean_text import CleanText
 from ltmem_gui.ui.widgets.diff_long_line import LongLineDialog
@@ -93,3 +98,32 @@ def test_copies_know_the_persons_own_patterns(qtbot: QtBot) -> None:
     finally:
         app.setProperty("ltmem.rules", None)
     assert cleaned("see ACME-123456").text == "see ACME-123456"
+
+
+def test_a_crash_report_is_shown_without_secrets(qtbot: QtBot) -> None:
+    adapters = compose(None)
+    adapters.use_settings(Settings(redaction_patterns=(r"ACME-\d{6}",)))
+    options = application_options(adapters, WindowOptions(None, None, (), Settings()))
+    reporter = BugReporter(redact=options.redact)
+    seen: list[BugReport] = []
+    reporter.bug_reported.connect(seen.append)
+    try:
+        raise ValueError(f"with {KEY} of ACME-123456")
+    except ValueError as error:
+        reporter.report("program", error)
+    (report,) = seen
+    assert report.title == "ValueError: with [REDACTED:github_token] of [REDACTED:custom]"
+    assert KEY not in report.text
+    assert "ACME-123456" not in report.text
+
+
+def test_a_report_that_cannot_be_checked_is_withheld(qtbot: QtBot) -> None:
+    def broken(text: str) -> str:
+        raise RuntimeError(text)
+
+    reporter = BugReporter(redact=broken)
+    seen: list[BugReport] = []
+    reporter.bug_reported.connect(seen.append)
+    reporter.report("program", ValueError(KEY))
+    assert KEY not in seen[0].title + seen[0].text
+    assert "withheld" in seen[0].text
