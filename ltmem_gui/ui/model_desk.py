@@ -65,7 +65,7 @@ class ModelDesk(QObject):
         bench.run_changed.connect(self._on_run_changed)
         bench.plan_made.connect(self._on_plan_made)
         bench.model_chosen.connect(self._on_model_chosen)
-        bench.folders_changed.connect(self._update)
+        bench.folders_changed.connect(self._on_folders_changed)
         bench.seen_changed.connect(self._update)
         bench.receipt_made.connect(self._on_receipt_made)
         drawer.regenerate_pressed.connect(self._on_regenerate_pressed)
@@ -78,6 +78,10 @@ class ModelDesk(QObject):
     def _on_model_chosen(self, choice: ModelChoice) -> None:
         self._window.run_bar.show_model(in_words(choice))
         self._window.folders.show_model(in_words(choice))
+        self._update()
+
+    def _on_folders_changed(self) -> None:
+        self._window.agent.forget()
         self._update()
 
     # the inputs of the agent

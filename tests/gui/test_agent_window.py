@@ -459,6 +459,10 @@ def test_inputs_taken_whole_start_the_agent_after_a_yes(desk: Desk) -> None:
     assert "proposal waits" in desk.state
     assert bench.plan is not None
     assert bench.plan.kind == "apply"
+    desk.controller.name_folders(Folders((), desk.top / "other", desk.top / "other-home"))
+    assert desk.window.agent.isHidden()
+    assert desk.window.agent.view.model.rowCount() == 0
+    assert "No agent has run" in desk.state
 
 
 def test_the_built_in_rules_have_no_inputs_to_review(desk: Desk) -> None:

@@ -39,6 +39,7 @@ from ltmem_gui.ui.theme import ROW_HEIGHT, Theme, bold_font, monospace
 from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label, set_role
 from ltmem_gui.ui.widgets.line_view import LineView
 
+NO_RUN = "No agent has run in this window yet"
 _WIDTHS = {STEP: 48, TOOL: 96, TOKENS: 96, TIME: 64}
 
 
@@ -139,7 +140,7 @@ class AgentDrawer(QFrame):
         self.setAccessibleName("Agent")
         self.view = TranscriptView("agent.steps", theme)
         self._price: Price | None = None
-        self._state = ElidedLabel("No agent has run in this window yet")
+        self._state = ElidedLabel(NO_RUN)
         self._state.setObjectName("agent.state")
         self._figures = ElidedLabel(role="muted", fills=True)
         self._figures.setObjectName("agent.figures")
@@ -166,6 +167,11 @@ class AgentDrawer(QFrame):
         self.view.show_rows(())
         self.show_state(title)
         self.show()
+
+    def forget(self) -> None:
+        """Take the steps away: they are of other folders."""
+        self.begin(NO_RUN)
+        self.hide()
 
     def show_state(self, text: str, role: str = "") -> None:
         """Say how the run stands; `role` is good, bad, needs or empty."""
