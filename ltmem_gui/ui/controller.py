@@ -129,11 +129,11 @@ class Controller(QObject):
         self._on_run_changed(RunState())
 
     def name_folders(self, folders: Folders) -> None:
-        """Take folders from the command line: shown, and read on a press."""
-        self.window.folders.show_folders(folders)
-        self.workbench.name_folders(folders)
-        if folders.can_scan:
-            self.window.show_panel("queue")
+        """Take folders: shown, and read on a press. A task that runs keeps its own, and says so."""
+        if self.workbench.name_folders(folders):
+            self.window.folders.show_folders(folders)
+            if folders.can_scan:
+                self.window.show_panel("queue")
 
     def _bind(self) -> None:
         bind, bench, window = self._actions.bind, self.workbench, self.window
@@ -257,6 +257,8 @@ class Controller(QObject):
         self._spawn("demo", self._open_demo(top))
 
     async def _open_demo(self, top: Path) -> None:
+        if not self.workbench.is_free():
+            return
         request = await self._parts.demo(top)
         self.name_folders(Folders(request.sources, request.memory_root, request.home, demo=True))
         self.workbench.scan()
@@ -265,7 +267,7 @@ class Controller(QObject):
 
     def _on_folders_named(self, folders: Folders) -> None:
         self.name_folders(folders)
-        if folders.can_scan:
+        if folders.can_scan and folders == self.workbench.folders:
             self.workbench.scan()
 
     def _on_demo_asked(self, top: Path) -> None:
@@ -424,6 +426,7 @@ class Controller(QObject):
         home = "" if folders.home is not None else "name a data folder first"
         sessions = "" if folders.can_scan else "name a sessions folder first"
         ready = state.phase is RunPhase.PLAN_READY
+        self.window.folders.set_busy(state.busy)
         self._actions.allow("run.scan", busy or sessions or home)
         self._actions.allow("run.estimate", busy or sessions or home)
         self._actions.allow("run.start", "" if ready else busy or sessions or home)

@@ -33,7 +33,7 @@ from ltmem_gui.ui.controller import Controller, WindowParts
 from ltmem_gui.ui.dialogs import confirmation
 from ltmem_gui.ui.dialogs.confirmation import ConfirmationSheet
 from ltmem_gui.ui.main_window import PANELS, MainWindow
-from ltmem_gui.ui.models.run_state import RunPhase
+from ltmem_gui.ui.models.run_state import RunPhase, RunState
 from ltmem_gui.ui.models.workbench import Folders
 from ltmem_gui.ui.theme import Theme
 from ltmem_gui.ui.widgets.line_view import LineView
@@ -186,6 +186,21 @@ def test_first_launch_reads_and_writes_nothing(desk: Desk, guard: Guard) -> None
     assert not desk.home.exists()
     assert not desk.root.exists()
     assert not desk.window.registry.action("run.cancel").isEnabled()
+
+
+def test_other_folders_wait_for_the_task_that_runs(desk: Desk) -> None:
+    name_folders(desk)
+    page = desk.window.folders
+    page.demo.setText(str(desk.top / "demo"))
+    assert page.go.isEnabled()
+    desk.controller._on_run_changed(RunState(RunPhase.EXTRACTING))
+    assert not page.go.isEnabled()
+    assert not page.open_demo.isEnabled()
+    assert page._hint.text() == page.open_demo.toolTip() == "A task is running: wait until it is done, or cancel it."
+    desk.controller._on_run_changed(RunState(RunPhase.DONE))
+    assert page.go.isEnabled()
+    assert page.open_demo.isEnabled()
+    assert page._hint.text() == ""
 
 
 def test_from_an_empty_home_to_a_written_folder(desk: Desk) -> None:

@@ -12,11 +12,15 @@ from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import Selection
 from ltmem_gui.domain.errors import Cancelled, InputError
 from ltmem_gui.domain.events import JobFinished
+from ltmem_gui.domain.model_choice import ModelChoice
 from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.domain.rollouts import SourceSpec
 from ltmem_gui.domain.settings import Settings
+from ltmem_gui.pipeline.requests import Request
+from ltmem_gui.pipeline.standing import FolderLock, Standing
+from ltmem_gui.ui.models import workbench
 from ltmem_gui.ui.models.run_state import RunPhase
-from ltmem_gui.ui.models.workbench import Folders, Workbench
+from ltmem_gui.ui.models.workbench import Folders, Seen, Workbench
 from tests.gui.builders import FakeOperations, all_of, apply_plan, extract_plan
 from tests.gui.conftest import LoopHarness
 
@@ -229,3 +233,69 @@ def test_naming_other_folders_forgets_what_was_read(made: Bench) -> None:
     made.name(memory=False)
     assert made.bench.seen.snapshot is None
     assert made.bench.seen.report is None
+
+
+def test_folders_are_not_renamed_under_a_task(made: Bench) -> None:
+    made.name()
+    named = made.bench.folders
+    taken: list[bool] = []
+
+    async def gate(cancel: CancelToken) -> None:
+        taken.append(made.bench.name_folders(Folders((), None, made.home.parent / "other")))
+
+    made.fake.gate = gate
+    made.answers = [True]
+    made.harness.call(made.bench.run)
+    assert taken == [False]
+    assert made.bench.folders == named
+    assert made.seen["notice"][0].text == "A task is running."
+    assert made.bench.seen.report is made.fake.report
+
+
+def test_a_task_goes_on_with_what_it_began_with(made: Bench) -> None:
+    made.name()
+    began = made.bench.request()
+    requests: list[Request] = []
+    plan_consolidate = made.fake.plan_consolidate
+
+    async def planned(request: Request, **more: Any) -> Plan:
+        requests.append(request)
+        return await plan_consolidate(request, **more)
+
+    async def gate(cancel: CancelToken) -> None:
+        # What is chosen meanwhile is for the next run.
+        made.bench.choose_model(ModelChoice(extract="openai", consolidate="openai", extract_model="m"))
+
+    made.fake.plan_consolidate = planned  # type: ignore[method-assign]
+    made.fake.gate = gate
+    made.answers = [True]
+    made.harness.call(made.bench.run)
+    assert requests == [began]
+
+
+def test_what_was_read_of_other_folders_is_not_shown_late(made: Bench) -> None:
+    made.name()
+
+    def read_and_name() -> None:
+        made.bench.read_folder()
+        made.bench.read_receipts()
+        asyncio.get_running_loop().call_soon(made.bench.name_folders, Folders(home=made.home))
+
+    made.harness.call(read_and_name)
+    assert made.bench.seen == Seen()
+
+
+def test_after_a_wait_for_the_lock_a_yes_is_asked_again(made: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workbench, "LOCK_WAIT_SECONDS", 0.0)
+    made.name()
+    plan = made.bench.plan = made.fake.consolidated
+    held = Standing(FolderLock("another run", "box:1:1:ltmem"))
+    made.fake.standings = [held, Standing(), Standing()]
+    made.answers = [True, False]
+    made.harness.call(lambda: made.bench.apply(plan, all_of(plan)))
+    assert made.asked == ["apply", "apply"]
+    assert made.fake.calls == []
+    assert made.bench.run_state.phase is RunPhase.PLAN_READY
+    made.answers = [True]
+    made.harness.call(lambda: made.bench.apply(plan, all_of(plan)))
+    assert made.fake.calls[:2] == ["approve apply window", "apply apply"]

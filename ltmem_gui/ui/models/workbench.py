@@ -14,11 +14,10 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from ltmem_gui.domain.agent import AgentStep
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import ApplyGrant, Receipt, Selection
 from ltmem_gui.domain.errors import Cancelled, KnownError, UsageError
-from ltmem_gui.domain.events import Event, Listener, RunProgressed, RunSpent, ScanProgressed, StepReached
+from ltmem_gui.domain.events import Event, Listener
 from ltmem_gui.domain.model_choice import ModelChoice
 from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.domain.queue_actions import QueueAction
@@ -31,21 +30,24 @@ from ltmem_gui.pipeline.row_plans import InboxWish
 from ltmem_gui.ui.bridge.signals import AppEvents
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.bridge.words import told
-from ltmem_gui.ui.models.agent_steps import step_in_words
 from ltmem_gui.ui.models.agent_work import AgentEnd, Wish, run_agent
 from ltmem_gui.ui.models.formats import plural
 from ltmem_gui.ui.models.phase_two import lock_in_words
+from ltmem_gui.ui.models.run_events import followed
 from ltmem_gui.ui.models.run_state import RunPhase, RunState
 from ltmem_gui.ui.models.workbench_values import Folders as Folders
 from ltmem_gui.ui.models.workbench_values import Notice as Notice
 from ltmem_gui.ui.models.workbench_values import Seen as Seen
+from ltmem_gui.ui.models.workbench_values import Task
 
 RUN_TASK = "run"
-READ_TASK = "read"
+FOLDER_TASK = "read.folder"
+RECEIPTS_TASK = "read.receipts"
 LOCK_WAIT_SECONDS = 1.0
 
 Confirm = Callable[[Plan, Selection], Awaitable[bool]]
 Planning = Callable[[CancelToken, Listener], Awaitable[Plan]]
+Work = Callable[[Task], Awaitable[None]]
 
 
 async def _nothing() -> None:
@@ -104,15 +106,26 @@ class Workbench(QObject):
 
     # naming
 
-    def name_folders(self, folders: Folders) -> None:
-        """Take the folders a person named; what was read of others is forgotten. Nothing is opened."""
-        if folders == self.folders:
-            return
-        self.folders = folders
-        self.plan = None
-        self.seen = Seen()
+    def name_folders(self, folders: Folders) -> bool:
+        """Take the folders a person named; what was read of others is forgotten. Nothing is opened.
+
+        Returns False, and says why, while a task runs: what it reads and plans belongs to the folders it began with.
+        """
+        if folders == self.folders or not self.is_free():
+            return folders == self.folders
+        self.supervisor.cancel(FOLDER_TASK)
+        self.supervisor.cancel(RECEIPTS_TASK)
+        self.folders, self.plan, self.seen = folders, None, Seen()
         self.seen_changed.emit(self.seen)
         self.folders_changed.emit(folders)
+        return True
+
+    def is_free(self) -> bool:
+        """Tell whether no task runs; one that does is said."""
+        if self.supervisor.is_running(RUN_TASK):
+            self._notice("info", "A task is running.", "Wait until it is done, or cancel it.")
+            return False
+        return True
 
     def request(self) -> Request:
         """Return what the use cases get. Raises `UsageError` when no data folder is named."""
@@ -130,28 +143,28 @@ class Workbench(QObject):
 
     def scan(self) -> None:
         """List the sessions of the named folders."""
-        self._start(self._scan())
+        self._start(self._scan)
 
     def estimate(self) -> None:
         """Plan an extraction and show it; nothing is claimed, sent or written."""
-        self._start(self._estimate())
+        self._start(self._estimate)
 
     def run(self) -> None:
         """Extract, then consolidate up to a plan to review; each effect is confirmed."""
-        self._start(self._run())
+        self._start(self._run)
 
     def consolidate(self, exclude: frozenset[str] = frozenset()) -> None:
         """Make a plan to review from what is stored already, without the threads in `exclude`."""
-        self._start(self._consolidate(Wish(exclude)))
+        self._start(lambda task: self._consolidate(task, Wish(exclude)))
 
     def regenerate(self, wish: Wish) -> None:
         """Let the agent work by a wish: again, told what a person says of its last proposal, or after a look at its
         inputs. What waits for its review stays until the next is there."""
-        self._start(self._consolidate(wish))
+        self._start(lambda task: self._consolidate(task, wish))
 
     def apply(self, plan: Plan, selection: Selection) -> None:
         """Confirm and carry out the reviewed part of a plan."""
-        self._start(self._apply(plan, selection))
+        self._start(lambda task: self._apply(task, plan, selection))
 
     def review(self, plan: Plan) -> None:
         """Show a plan that was made elsewhere; one that waits for its review already stays."""
@@ -169,28 +182,28 @@ class Workbench(QObject):
         if self.plan is not None:
             self._notice("warning", "Another plan waits for its review.", "Apply or drop it first.")
         else:
-            self._start(self._undo())
+            self._start(self._undo)
 
     def act_on_rows(self, action: QueueAction, thread_ids: Sequence[str]) -> None:
         """Plan an action on rows of the queue, confirm it, carry it out, and tell for which it was not."""
-        self._start(self._act_on_rows(action, tuple(thread_ids)))
+        chosen = tuple(thread_ids)
+        self._start(lambda task: self._act_on_rows(task, action, chosen))
 
     def decide_inbox(self, wishes: Sequence[InboxWish]) -> None:
         """Confirm and store what a person wants of inbox lines."""
-        chosen = tuple(wishes)
-        self._start(self._small("inbox", lambda *_: self.operations.plan_inbox(self.request(), chosen), len(chosen)))
+        self._start(lambda task: self._decide_inbox(task, tuple(wishes)))
 
     def take_small(self, name: str, planning: Planning) -> None:
         """Make a plan that changes rows alone, confirm it, and carry it out."""
-        self._start(self._small(name, planning))
+        self._start(lambda task: self._small(task, name, planning))
 
     def read_folder(self) -> None:
         """Read the memory folder for the citation and memory panels."""
-        self.supervisor.spawn(f"{READ_TASK}.folder", self._read_folder(), policy="replace")
+        self.supervisor.spawn(FOLDER_TASK, self._read_folder(), policy="replace")
 
     def read_receipts(self) -> None:
         """Read the receipts of the data folder."""
-        self.supervisor.spawn(f"{READ_TASK}.receipts", self._read_receipts(), policy="replace")
+        self.supervisor.spawn(RECEIPTS_TASK, self._read_receipts(), policy="replace")
 
     def cancel(self) -> None:
         """Ask the running work to stop; leases are given back before it ends."""
@@ -213,19 +226,16 @@ class Workbench(QObject):
 
     # doing
 
-    def _start(self, work: Any) -> None:
-        if self.supervisor.is_running(RUN_TASK):
-            work.close()
-            self._notice("info", "A task is running.", "Wait until it is done, or cancel it.")
-            return
-        self._cancel = CancelToken()
-        self.supervisor.spawn(RUN_TASK, self._guarded(work))
+    def _start(self, work: Work) -> None:
+        if self.is_free():
+            self._cancel = CancelToken()
+            self.supervisor.spawn(RUN_TASK, self._guarded(work))
 
-    async def _guarded(self, work: Awaitable[None]) -> None:
-        """Leave the button in a true state however the work ends."""
+    async def _guarded(self, work: Work) -> None:
+        """Give the work what it is for, once; leave the button in a true state however it ends."""
         try:
             await self._be_ready()
-            await work
+            await work(Task(self.request(), self.choice.consolidate, "demo" if self.folders.demo else "window"))
         except (Cancelled, asyncio.CancelledError):
             # A plan that was made stays where it is: only the step was given up.
             self._set_run(RunState(RunPhase.PLAN_READY if self.plan is not None else RunPhase.IDLE))
@@ -245,38 +255,32 @@ class Workbench(QObject):
             await asyncio.to_thread(prepare)
         await self.recall()
 
-    async def _scan(self) -> None:
+    async def _scan(self, task: Task) -> None:
         self._to(RunPhase.SCANNING)
-        await self._read_queue()
+        await self._read_queue(task)
         self._to(RunPhase.IDLE)
 
-    async def _read_queue(self) -> None:
-        request = self.request()
-        report = await self.operations.scan(request, cancel=self._cancel, listen=self._events.publish)
-        await self._read_store(report)
+    async def _read_queue(self, task: Task) -> None:
+        report = await self.operations.scan(task.request, cancel=self._cancel, listen=self._events.publish)
+        await self._read_store(task.request, report)
 
-    async def _read_store(self, report: ScanReport | None = None) -> None:
-        home = self.request().home
-        jobs = await self.operations.jobs(home)
-        receipts = await self.operations.receipts(home)
-        watermark = await self.operations.watermark(home)
-        inbox = await self.operations.inbox(home)
-        excluded = await self.operations.excluded(home)
-        standing = await self.operations.standing(self.request())
+    async def _read_store(self, request: Request, report: ScanReport | None = None) -> None:
+        store, home = self.operations, request.home
         self._see(
+            jobs=await store.jobs(home),
+            receipts=await store.receipts(home),
+            watermark=await store.watermark(home),
+            inbox=await store.inbox(home),
+            excluded=await store.excluded(home),
+            standing=await store.standing(request),
             report=report or self.seen.report,
-            jobs=jobs,
-            receipts=receipts,
-            watermark=watermark,
-            inbox=inbox,
-            excluded=excluded,
-            standing=standing,
         )
 
-    async def _when_free(self) -> None:
-        """Wait, in a state of its own, while another run or program holds the memory folder."""
-        before = self.run_state.phase
-        while (standing := await self.operations.standing(self.request(), foreign=True)).lock.held:
+    async def _when_free(self, task: Task) -> bool:
+        """Wait, in a state of its own, while another run or program holds the memory folder; tell whether it did."""
+        before, waited = self.run_state.phase, False
+        while (standing := await self.operations.standing(task.request, foreign=True)).lock.held:
+            waited = True
             self._cancel.check()
             self._see(standing=standing)
             self._to(RunPhase.WAITING_FOR_LOCK, lock_in_words(standing.lock))
@@ -284,23 +288,24 @@ class Workbench(QObject):
             self._cancel.check()
         self._cancel.check()
         self._to(before)
+        return waited
 
-    async def _estimate(self) -> None:
+    async def _estimate(self, task: Task) -> None:
         self._to(RunPhase.ESTIMATING)
-        plan = await self.operations.plan_extract(self.request(), cancel=self._cancel, listen=self._events.publish)
+        plan = await self.operations.plan_extract(task.request, cancel=self._cancel, listen=self._events.publish)
         self.estimated.emit(plan)
-        await self._read_store()
+        await self._read_store(task.request)
         if plan.state is PlanState.EMPTY:
             self._to(RunPhase.NOTHING_TO_DO, "no rollout to extract")
         else:
             self._to(RunPhase.IDLE)
 
-    async def _run(self) -> None:
+    async def _run(self, task: Task) -> None:
         self._to(RunPhase.ESTIMATING)
-        plan = await self.operations.plan_extract(self.request(), cancel=self._cancel, listen=self._events.publish)
+        plan = await self.operations.plan_extract(task.request, cancel=self._cancel, listen=self._events.publish)
         self.estimated.emit(plan)
         if self.seen.report is None:
-            await self._read_queue()
+            await self._read_queue(task)
         if plan.state is not PlanState.EMPTY:
             selection = Selection(plan_digest=plan.digest)
             self._to(RunPhase.CONFIRMING)
@@ -308,21 +313,20 @@ class Workbench(QObject):
                 self._to(RunPhase.IDLE)
                 return
             self._to(RunPhase.EXTRACTING)
-            await self._carry_out(plan, selection)
-            await self._read_store()
-        if self.folders.memory_root is None:
+            await self._carry_out(task, plan, selection)
+            await self._read_store(task.request)
+        if task.request.memory_root is None:
             self._to(RunPhase.NOTHING_TO_DO, "extracted; name a memory folder to consolidate")
             self._notice("info", "Extraction is done. Name a memory folder to consolidate it.", action="folders.open")
             return
-        await self._consolidate()
+        await self._consolidate(task, Wish())
 
-    async def _consolidate(self, wish: Wish | None = None) -> None:
-        wish = wish or Wish()
+    async def _consolidate(self, task: Task, wish: Wish) -> None:
         self._to(RunPhase.CONSOLIDATING)
-        await self._when_free()
+        await self._when_free(task)
         request = replace(
-            self.request(),
-            provider=self.choice.consolidate,
+            task.request,
+            provider=task.consolidator,
             exclude=wish.exclude,
             note=wish.note,
             refused=wish.refused,
@@ -330,7 +334,7 @@ class Workbench(QObject):
         plan = await self.operations.plan_consolidate(request, cancel=self._cancel, listen=self._events.publish)
         self._cancel.check()
         if plan.kind == "consolidate" and plan.state is not PlanState.EMPTY and not wish.look:
-            plan = await self._let_agent_work(plan, all_accepted(plan))
+            plan = await self._let_agent_work(task, plan, all_accepted(plan))
         self._offer(plan, noted=bool(wish.note))
 
     def _offer(self, plan: Plan | None, *, noted: bool = False) -> None:
@@ -350,7 +354,7 @@ class Workbench(QObject):
             self._to(RunPhase.PLAN_READY)
             self.plan_made.emit(plan)
 
-    async def _let_agent_work(self, plan: Plan, selection: Selection) -> Plan | None:
+    async def _let_agent_work(self, task: Task, plan: Plan, selection: Selection) -> Plan | None:
         """Confirm and run the agent of a plan; return what it proposes, None where a person said no."""
         self._to(RunPhase.CONFIRMING)
         if not await self._confirm(plan, selection):
@@ -360,52 +364,53 @@ class Workbench(QObject):
         self.agent_began.emit(plan)
 
         async def work() -> Applied:
-            grant = await self._grant(plan, selection)
+            grant = await self._grant(task, plan, selection)
             return await self.operations.consolidate(grant, cancel=self._cancel, listen=self._events.publish)
 
-        return await run_agent(work, self._read_store, lambda: self.seen.jobs, self._end_agent)
+        return await run_agent(work, lambda: self._read_store(task.request), lambda: self.seen.jobs, self._end_agent)
 
     def _end_agent(self, end: AgentEnd) -> None:
         self._events.flush()
         self.agent_ended.emit(end)
 
-    async def _undo(self) -> None:
+    async def _undo(self, task: Task) -> None:
         self._to(RunPhase.CONSOLIDATING, "looking at the undo image")
-        plan = await self.operations.plan_undo(self.request())
+        plan = await self.operations.plan_undo(task.request)
         self.plan = plan
         self._to(RunPhase.PLAN_READY)
         self.plan_made.emit(plan)
 
-    async def _apply(self, plan: Plan, selection: Selection) -> None:
+    async def _apply(self, task: Task, plan: Plan, selection: Selection) -> None:
         if plan.kind == "consolidate":
             self._set_run(RunState(RunPhase.PLAN_READY))
-            self._offer(await self._let_agent_work(plan, selection))
+            self._offer(await self._let_agent_work(task, plan, selection))
             return
-        if not await self._ask(plan, selection):
+        if not await self._ask_while_free(task, plan, selection):
             return
-        self._to(RunPhase.APPLYING)
-        await self._when_free()
-        receipt = await self._carry_out(plan, selection)
+        receipt = await self._carry_out(task, plan, selection)
         self.plan = None
         self._to(RunPhase.DONE)
-        await self._read_store()
-        if self.folders.memory_root is not None:
+        await self._read_store(task.request)
+        if task.request.memory_root is not None:
             await self._read_folder()
         self.receipt_made.emit(receipt)
 
-    async def _act_on_rows(self, action: QueueAction, thread_ids: tuple[str, ...]) -> None:
+    async def _act_on_rows(self, task: Task, action: QueueAction, thread_ids: tuple[str, ...]) -> None:
         self._to(RunPhase.ESTIMATING)
         plan = await self.operations.plan_queue_action(
-            self.request(), action, thread_ids, cancel=self._cancel, listen=self._events.publish
+            task.request, action, thread_ids, cancel=self._cancel, listen=self._events.publish
         )
-        await self._carry_out_small(plan, action.value, len(thread_ids))
+        await self._carry_out_small(task, plan, action.value, len(thread_ids))
 
-    async def _small(self, name: str, planning: Planning, number: int | None = None) -> None:
+    async def _decide_inbox(self, task: Task, wishes: tuple[InboxWish, ...]) -> None:
+        await self._small(task, "inbox", lambda *_: self.operations.plan_inbox(task.request, wishes), len(wishes))
+
+    async def _small(self, task: Task, name: str, planning: Planning, number: int | None = None) -> None:
         self._to(RunPhase.ESTIMATING)
         plan = await planning(self._cancel, self._events.publish)
-        await self._carry_out_small(plan, name, len(plan.skipped) if number is None else number)
+        await self._carry_out_small(task, plan, name, len(plan.skipped) if number is None else number)
 
-    async def _carry_out_small(self, plan: Plan, name: str, number: int) -> None:
+    async def _carry_out_small(self, task: Task, plan: Plan, name: str, number: int) -> None:
         reasons = "; ".join(dict.fromkeys(reason for skip in plan.skipped for reason in skip.reasons))
         self.passed_over = tuple(skip.id for skip in plan.skipped)
         if plan.state is PlanState.EMPTY:
@@ -420,8 +425,8 @@ class Workbench(QObject):
             self._rest(RunPhase.IDLE)
             return
         self._to(RunPhase.EXTRACTING if plan.kind == "extract" else RunPhase.APPLYING)
-        receipt = await self._carry_out(plan, selection)
-        await self._read_store()
+        receipt = await self._carry_out(task, plan, selection)
+        await self._read_store(task.request)
         self._rest(RunPhase.DONE)
         counts = ", ".join(f"{count} {name}" for name, count in receipt.counts.items())
         left = f"Not for {plural(len(plan.skipped), 'row')}: {reasons}" if plan.skipped else ""
@@ -435,6 +440,14 @@ class Workbench(QObject):
         else:
             self._to(phase)
 
+    async def _ask_while_free(self, task: Task, plan: Plan, selection: Selection) -> bool:
+        """Ask until a yes finds the memory folder free: after a wait it is asked again, a yes does not grow old."""
+        while await self._ask(plan, selection):
+            self._to(RunPhase.APPLYING)
+            if not await self._when_free(task):
+                return True
+        return False
+
     async def _ask(self, plan: Plan, selection: Selection) -> bool:
         self._set_run(RunState(RunPhase.PLAN_READY))
         self._to(RunPhase.CONFIRMING)
@@ -443,13 +456,12 @@ class Workbench(QObject):
         self._to(RunPhase.PLAN_READY)
         return False
 
-    async def _carry_out(self, plan: Plan, selection: Selection) -> Receipt:
-        grant = await self._grant(plan, selection)
+    async def _carry_out(self, task: Task, plan: Plan, selection: Selection) -> Receipt:
+        grant = await self._grant(task, plan, selection)
         return await self.operations.apply(grant, cancel=self._cancel, listen=self._events.publish)
 
-    async def _grant(self, plan: Plan, selection: Selection) -> ApplyGrant:
-        surface = "demo" if self.folders.demo else "window"
-        return await self.operations.approve(plan, selection, approver=self._approver(), surface=surface)
+    async def _grant(self, task: Task, plan: Plan, selection: Selection) -> ApplyGrant:
+        return await self.operations.approve(plan, selection, approver=self._approver(), surface=task.surface)
 
     async def _read_folder(self) -> None:
         root = self.folders.memory_root
@@ -460,7 +472,7 @@ class Workbench(QObject):
 
     async def _read_receipts(self) -> None:
         await self._be_ready()
-        await self._read_store()
+        await self._read_store(self.request())
 
     # telling
 
@@ -479,21 +491,7 @@ class Workbench(QObject):
         self.noticed.emit(Notice(kind, text, remedy, action))
 
     def _on_events_arrived(self, events: tuple[Event, ...]) -> None:
-        state = self.run_state
-        for event in events:
-            match event:
-                case ScanProgressed(done, total) if state.phase in (RunPhase.SCANNING, RunPhase.ESTIMATING):
-                    state = state.advanced(done, total)
-                case RunProgressed(done, total) if state.phase is RunPhase.EXTRACTING:
-                    state = state.advanced(done, total)
-                case RunSpent(used) if state.phase is RunPhase.EXTRACTING and used:
-                    state = replace(state, detail=str(event))
-                case AgentStep(number) if state.phase is RunPhase.CONSOLIDATING:
-                    state = state.stepped(number, step_in_words(event))
-                case StepReached(step, detail) if state.busy and state.phase is not RunPhase.CONFIRMING:
-                    state = replace(state, detail=f"{step}: {detail}" if detail else step)
-                case _:
-                    pass
+        state = followed(self.run_state, events)
         if state != self.run_state:
             self._set_run(state)
         self.events_arrived.emit(events)

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ltmem_gui.domain.consent import Receipt
+from ltmem_gui.domain.consent import Receipt, Surface
 from ltmem_gui.domain.inbox import InboxLine
 from ltmem_gui.domain.jobs import JobRecord
 from ltmem_gui.domain.rollouts import SourceSpec
 from ltmem_gui.pipeline.ports import WorkspaceSnapshot
-from ltmem_gui.pipeline.requests import ScanReport
+from ltmem_gui.pipeline.requests import Request, ScanReport
 from ltmem_gui.pipeline.standing import Standing
 
 
@@ -28,6 +28,15 @@ class Folders:
     def can_scan(self) -> bool:
         """Tell whether there is something to scan."""
         return bool(self.sources)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What one task is for, taken once when it starts: folders, settings and models, and the place of its approvals."""
+
+    request: Request
+    consolidator: str
+    surface: Surface
 
 
 @dataclass(frozen=True, slots=True)

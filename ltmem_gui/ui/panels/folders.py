@@ -76,6 +76,11 @@ class FoldersPage(QScrollArea):
         self._further = folders.sources[1:]
         self._update_go()
 
+    def set_busy(self, busy: bool) -> None:
+        """Tell whether a task runs: other folders are named after it."""
+        self._busy = busy
+        self._update_go()
+
     def folders(self) -> Folders:
         """Return what the lines name."""
         sessions, memory, home = (line.text().strip() for line in (self.sessions, self.memory, self.home))
@@ -88,6 +93,7 @@ class FoldersPage(QScrollArea):
 
     def _build(self, column: QVBoxLayout) -> None:
         self._further: tuple[SourceSpec, ...] = ()
+        self._busy = False
         column.addWidget(plain_label("A memory for coding agents that you can trust", font=title_font()))
         column.addWidget(
             plain_label(
@@ -219,9 +225,11 @@ class FoldersPage(QScrollArea):
             missing.append("a sessions folder")
         if not self.home.text().strip():
             missing.append("a data folder")
-        self.go.setEnabled(not missing)
-        self._hint.setText(f"Name {' and '.join(missing)} first." if missing else "")
-        self.open_demo.setEnabled(bool(self.demo.text().strip()))
+        busy = "A task is running: wait until it is done, or cancel it." if self._busy else ""
+        self.go.setEnabled(not missing and not busy)
+        self._hint.setText(busy or (f"Name {' and '.join(missing)} first." if missing else ""))
+        self.open_demo.setEnabled(bool(self.demo.text().strip()) and not busy)
+        self.open_demo.setToolTip(busy)
 
     def _on_sessions_changed(self, text: str) -> None:
         # Told by the name alone: the folder is not opened to find out.
