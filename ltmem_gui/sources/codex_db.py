@@ -16,6 +16,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.rollouts import Rollout, RolloutItem, RolloutRef, ThreadRow
@@ -24,6 +25,7 @@ from ltmem_gui.sources.codex import source_word
 from ltmem_gui.sources.codex_db_items import items_of
 from ltmem_gui.sources.decoding import Record, Undecodable, clean, decode_record, text_of, unix_seconds
 from ltmem_gui.sources.files import first_bytes, open_plain
+from ltmem_gui.sources.foreign_tables import MOST_ROWS, Bound, columns_of, not_too_many, rows_of
 
 STATE_NAME = re.compile(r"\Astate_(\d+)\.sqlite\Z")
 HISTORY_NAME = re.compile(r"\Athread_history_(\d+)\.sqlite\Z")
@@ -33,21 +35,28 @@ _REMEDY = "close the program that writes it and try again, or name the rollout f
 
 
 @contextmanager
-def private_copy(path: str) -> Iterator[sqlite3.Connection]:
+def private_copy(path: str, cancel: CancelToken | None = None) -> Iterator[sqlite3.Connection]:
     """Copy a database with its write-ahead log to a private folder and open the copy.
 
-    Raises `InputError` when no consistent copy can be made or the file is no database.
+    Raises `InputError` when no consistent copy can be made, the file is no database, or reading it asks for more work
+    than its size explains; `Cancelled`.
     """
     with tempfile.TemporaryDirectory(prefix="ltmem-") as folder:  # mode 0700
-        copy = _sound_copy(path, Path(folder))
-        with closing(_connect(copy)) as connection:
+        copy = _sound_copy(path, Path(folder), cancel)
+        bound = _bound(copy, cancel)
+        with closing(_connect(copy, bound)) as connection:
             try:
                 yield connection
             except sqlite3.Error as error:
-                raise InputError(f"this database cannot be read: {error}", _REMEDY, path) from error
+                raise InputError(f"this database cannot be read: {bound.cause(error)}", _REMEDY, path) from error
 
 
-def _sound_copy(path: str, folder: Path) -> Path:
+def _bound(copy: Path, cancel: CancelToken | None) -> Bound:
+    parts = (copy, Path(f"{copy}{WRITE_AHEAD_LOG}"))
+    return Bound(sum(part.stat().st_size for part in parts if part.exists()), cancel)
+
+
+def _sound_copy(path: str, folder: Path, cancel: CancelToken | None) -> Path:
     """Copy until the copy is consistent: the owner may write meanwhile. Raises `InputError` when it never is.
 
     Frames that are added to the log meanwhile do no harm; a checkpoint, which moves them into the file, does. A journal
@@ -61,7 +70,7 @@ def _sound_copy(path: str, folder: Path) -> Path:
         for log in SIDE_FILES:
             _copy_log(f"{path}{log}", Path(f"{copy}{log}"))
         _forget_name(Path(f"{copy}{JOURNAL}"))
-        problem = _problem(copy) if _state(path) == before else "it is being written at the moment"
+        problem = _problem(copy, cancel) if _state(path) == before else "it is being written at the moment"
         if problem is None:
             return copy
     raise InputError(f"this database cannot be read: {problem}", _REMEDY, path)
@@ -107,24 +116,22 @@ def _copy(source: str, target: Path) -> None:
         shutil.copyfileobj(data, out, 1 << 20)
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path, bound: Bound) -> sqlite3.Connection:
     connection = sqlite3.connect(path)
+    bound.watch(connection)
     connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
     connection.row_factory = sqlite3.Row
     return connection
 
 
-def _problem(path: Path) -> str | None:
+def _problem(path: Path, cancel: CancelToken | None) -> str | None:
+    bound = _bound(path, cancel)
     try:
-        with closing(_connect(path)) as connection:
+        with closing(_connect(path, bound)) as connection:
             answer = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     except sqlite3.Error as error:
-        return str(error)
+        return bound.cause(error)
     return None if answer == "ok" else str(answer)
-
-
-def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
-    return {str(row["name"]) for row in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +145,12 @@ class IndexedThread:
     updated_at: int | None
 
 
-def read_threads(path: str) -> dict[str, IndexedThread]:
-    """Return all rows of the `threads` table by id. Raises `InputError` for an unreadable database."""
-    with private_copy(path) as connection:
-        if "id" not in _columns(connection, "threads"):
+def read_threads(path: str, cancel: CancelToken | None = None) -> dict[str, IndexedThread]:
+    """Return all rows of the `threads` table by id. Raises `InputError` for an unreadable database; `Cancelled`."""
+    with private_copy(path, cancel) as connection:
+        if "id" not in columns_of(connection, "threads"):
             return {}
-        rows = [dict(row) for row in connection.execute("SELECT * FROM threads")]
+        rows = rows_of(connection, "threads")
     threads = (_thread(row) for row in rows)
     return {thread.id: thread for thread in threads}
 
@@ -182,31 +189,31 @@ def _thread(row: Record) -> IndexedThread:
     )
 
 
-def threads_beside(history: str) -> dict[str, IndexedThread]:
+def threads_beside(history: str, cancel: CancelToken | None = None) -> dict[str, IndexedThread]:
     """Return the rows of the state database that belongs to a history database: it lies beside it."""
     folder = Path(history).parent
     found = [match for match in (STATE_NAME.match(entry.name) for entry in folder.iterdir()) if match]
     for name in (match[0] for match in sorted(found, key=lambda match: -int(match[1]))):
         try:
-            return read_threads(str(folder / name))
+            return read_threads(str(folder / name), cancel)
         except InputError:
             continue
     return {}
 
 
-def list_threads(path: str) -> list[RolloutRef]:
+def list_threads(path: str, cancel: CancelToken | None = None) -> list[RolloutRef]:
     """Return one reference per thread of a history database; `size` counts its items, `mtime_ns` is its last change.
 
-    Raises `InputError` for an unreadable database.
+    Raises `InputError` for an unreadable database; `Cancelled`.
     """
-    with private_copy(path) as connection:
-        columns = _columns(connection, "thread_items")
-        if not {"thread_id", "item_json"} <= columns:
+    with private_copy(path, cancel) as connection:
+        columns = columns_of(connection, "thread_items")
+        if not {"thread_id", "item_json"} <= set(columns):
             return []
         times = [name for name in ("created_at_ms", "completed_at_ms", "updated_at_ordinal") if name in columns]
         selected = ", ".join(["thread_id", "count(*) AS items", *(f"max({name}) AS {name}" for name in times)])
-        query = f"SELECT {selected} FROM thread_items GROUP BY thread_id"
-        rows = [dict(row) for row in connection.execute(query)]
+        query = f"SELECT {selected} FROM thread_items GROUP BY thread_id LIMIT {MOST_ROWS + 1}"
+        rows = not_too_many([dict(row) for row in connection.execute(query)], "thread_items")
     refs: list[RolloutRef] = []
     for row in rows:
         newest_ms = max(_int(row.get("created_at_ms")), _int(row.get("completed_at_ms")))
@@ -223,12 +230,11 @@ def load_thread(ref: RolloutRef) -> Rollout:
     """Read one session of a history database. Raises `InputError` when it is not there."""
     thread_id = ref.thread_id or ""
     with private_copy(ref.path) as connection:
-        columns = _columns(connection, "thread_items")
-        if not {"thread_id", "item_json"} <= columns:
+        columns = columns_of(connection, "thread_items")
+        if not {"thread_id", "item_json"} <= set(columns):
             raise InputError("this database holds no items of sessions", "name thread_history_*.sqlite", ref.path)
         order = "rollout_ordinal, rowid" if "rollout_ordinal" in columns else "rowid"
-        query = f"SELECT * FROM thread_items WHERE thread_id = ? ORDER BY {order}"
-        rows = [dict(row) for row in connection.execute(query, (thread_id,))]
+        rows = rows_of(connection, "thread_items", where="thread_id = ?", order=order, params=(thread_id,))
         undone = _undone_turns(connection, thread_id)
     if not rows:
         raise InputError(f"no session {thread_id!r} is in this database", "list them with --source", ref.path)
@@ -254,9 +260,8 @@ def load_thread(ref: RolloutRef) -> Rollout:
 
 
 def _undone_turns(connection: sqlite3.Connection, thread_id: str) -> set[str]:
-    columns = _columns(connection, "thread_turns")
-    if not {"thread_id", "turn_id", "status"} <= columns:
+    if not {"thread_id", "turn_id", "status"} <= set(columns_of(connection, "thread_turns")):
         return set()
-    rows = connection.execute("SELECT turn_id, status FROM thread_turns WHERE thread_id = ?", (thread_id,))
+    rows = rows_of(connection, "thread_turns", where="thread_id = ?", params=(thread_id,))
     gone = {"rolledback", "rolled_back", "rolled-back"}
     return {text_of(row["turn_id"]) for row in rows if text_of(row["status"]).lower() in gone}

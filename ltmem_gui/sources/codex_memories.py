@@ -18,6 +18,7 @@ from ltmem_gui.domain.taking_over import KeptRow
 from ltmem_gui.pipeline.ports import ForeignLease, ForeignMemories
 from ltmem_gui.sources.codex_db import STATE_NAME, IndexedThread, private_copy, read_threads
 from ltmem_gui.sources.decoding import Record, text_of
+from ltmem_gui.sources.foreign_tables import columns_of, rows_of
 
 MEMORIES_NAME = re.compile(r"\Amemories_(\d+)\.sqlite\Z")
 ROOT_NAME = "memories"
@@ -70,8 +71,7 @@ def _read(home: Path, database: Path, states: list[str], now: int, *, beside_lea
             return ForeignMemories(str(database), (), lease)
         done = dict(_marks(connection, STAGE1_KIND)) if has_jobs else {}
         watermark = dict(_marks(connection, GLOBAL_KIND)).get(GLOBAL_KEY, 0) if has_jobs else 0
-        query = "SELECT * FROM stage1_outputs ORDER BY thread_id"
-        rows = [dict(row) for row in connection.execute(query)] if has_rows else []
+        rows = rows_of(connection, "stage1_outputs", order="thread_id") if has_rows else []
     if not has_rows and not (lease or done or watermark):
         return None
     threads = _threads(home, states) if rows else {}
@@ -80,7 +80,7 @@ def _read(home: Path, database: Path, states: list[str], now: int, *, beside_lea
 
 def _lease(connection: sqlite3.Connection, now: int) -> ForeignLease | None:
     row = connection.execute(_LEASE, (GLOBAL_KIND, GLOBAL_KEY, JobStatus.RUNNING.value, now)).fetchone()
-    return None if row is None else ForeignLease(f"Codex ({row['worker_id']})", int(row["lease_until"]))
+    return None if row is None else ForeignLease(f"Codex ({row['worker_id']})", _int(row["lease_until"]))
 
 
 def _marks(connection: sqlite3.Connection, kind: str) -> Iterator[tuple[str, int]]:
@@ -89,8 +89,7 @@ def _marks(connection: sqlite3.Connection, kind: str) -> Iterator[tuple[str, int
 
 
 def _has(connection: sqlite3.Connection, table: str, columns: set[str]) -> bool:
-    found = connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
-    return {str(row["name"]) for row in found} >= columns
+    return set(columns_of(connection, table)) >= columns
 
 
 def _threads(home: Path, states: list[str]) -> dict[str, IndexedThread]:

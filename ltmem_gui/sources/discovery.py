@@ -79,13 +79,13 @@ class Discoverer:
         if not database:
             self._peek(path, "", found)
             return
-        refs = list_threads(path)
+        refs = list_threads(path, self._cancel)
         if not refs:
             raise InputError(
                 "this database holds no items of sessions", "name thread_history_*.sqlite, or a rollout file", path
             )
         found.refs.extend(refs)
-        found.threads.update(threads_beside(path))
+        found.threads.update(threads_beside(path, self._cancel))
 
     def _take_folder(self, root: str, found: _Found) -> None:
         listing = list_folder(root, self._limit, self._tick)
@@ -111,7 +111,7 @@ class Discoverer:
                 found.skipped.append(SkippedFile(path, error.what))
         for history in listing.histories:
             try:
-                refs = list_threads(history)
+                refs = list_threads(history, self._cancel)
             except InputError as error:
                 found.skipped.append(SkippedFile(history, error.what))
                 continue
@@ -120,7 +120,7 @@ class Discoverer:
     def _take_state(self, state: str, root: str, listing: Listing, found: _Found) -> None:
         """Take what the index says, and the sessions it knows to be recent whose day folders are old."""
         try:
-            threads = read_threads(state)
+            threads = read_threads(state, self._cancel)
         except InputError as error:
             found.skipped.append(SkippedFile(state, error.what))
             return
