@@ -39,6 +39,8 @@ class DryRunDesk(QObject):
     async def _look(self) -> None:
         bench = self._bench
         self.noticed.emit(Notice("info", "Dry run: reading and redacting in memory…"))
+        # The run would begin with the same: the model that was saved for this data folder.
+        await bench.recall()
         cancel, request = CancelToken(), bench.request()
         try:
             operations = bench.operations

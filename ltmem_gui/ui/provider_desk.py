@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models.formats import plural
 from ltmem_gui.ui.models.provider_state import (
     ProviderForm,
-    form_of,
+    form_now,
     listing,
     removing,
     report_words,
@@ -39,6 +40,15 @@ PAGE_TASK = "provider.page"
 ACT_TASK = "provider.act"
 
 Act = Coroutine[Any, Any, None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Recalled:
+    """A saved choice that is used, and what stood there before."""
+
+    home: Path
+    choice: ModelChoice
+    before: Settings
 
 
 class ProviderDesk(QObject):
@@ -57,6 +67,8 @@ class ProviderDesk(QObject):
         self._operations: Operations = bench.operations
         self._home: Path | None = None
         self._chosen = False
+        self._recalled: _Recalled | None = None
+        bench.folders_changed.connect(self._on_folders_changed)
 
     def open(self) -> None:
         """Open the page; it is only one."""
@@ -69,8 +81,7 @@ class ProviderDesk(QObject):
         Each folder is read once, on the first press after it was named. A file that cannot be used is told.
         """
         home, bench = self._bench.folders.home, self._bench
-        made = self._chosen or bench.choice != ModelChoice() or ModelChoice.of(bench.settings) != ModelChoice()
-        if home is None or home == self._home or made:
+        if home is None or home == self._home or self._is_made():
             return
         self._home = home
         try:
@@ -78,14 +89,41 @@ class ProviderDesk(QObject):
         except KnownError as error:
             self.told.emit("warning", told(error).what, error.remedy)
             return
-        if saved is not None:
-            bench.choose_model(saved)
+        # While the file was read, another folder may have been named, or a model chosen.
+        if saved is not None and home == bench.folders.home and not self._is_made():
+            before = bench.settings
+            # What a run may cost was set for this session: a saved limit does not lift it.
+            used = saved.model_copy(update={"money_limit": ""}) if before.max_cost_per_run > 0 else saved
+            self._recalled = _Recalled(home, used, before)
+            bench.choose_model(used)
+
+    def _is_made(self) -> bool:
+        """Tell whether a person chose already; settings that no page can show are a choice, too."""
+        bench = self._bench
+        try:
+            return self._chosen or bench.choice != ModelChoice() or ModelChoice.of(bench.settings) != ModelChoice()
+        except KnownError:
+            return True
+
+    def _on_folders_changed(self, _: object = None) -> None:
+        """Give a recalled choice back when another data folder is named: it was saved for one alone."""
+        recalled, bench = self._recalled, self._bench
+        if recalled is None or recalled.home == bench.folders.home:
+            return
+        self._recalled = self._home = None
+        if not self._chosen and bench.choice == recalled.choice:
+            bench.settings = recalled.before
+            bench.choose_model(ModelChoice())
 
     async def _choose(self) -> None:
         bench = self._bench
         await self.recall()
-        choice = ModelChoice.of(bench.settings, bench.choice.extract, bench.choice.consolidate)
-        page = ProviderPage(self._operations.providers.options(), form_of(choice), self._note, self._window)
+        try:
+            form = form_now(bench.settings, bench.choice)
+        except KnownError as error:
+            self.told.emit("error", told(error).what, error.remedy)
+            return
+        page = ProviderPage(self._operations.providers.options(), form, self._note, self._window)
         self._connect(page)
         try:
             if await opened(page):
@@ -149,7 +187,10 @@ class ProviderDesk(QObject):
             page.show_models(report.models)
 
     async def _look(self, page: ProviderPage, form: ProviderForm) -> None:
-        place = await self._operations.providers.key_place(form.name, self._settings(form))
+        await self._show_key(page, form, self._settings(form))
+
+    async def _show_key(self, page: ProviderPage, form: ProviderForm, settings: Settings) -> None:
+        place = await self._operations.providers.key_place(form.name, settings)
         page.show_key_place(f"The key is {place}." if place.startswith("in ") else place or "There is no key yet.")
 
     async def _store(self, page: ProviderPage, form: ProviderForm) -> None:
@@ -157,7 +198,7 @@ class ProviderDesk(QObject):
         if not await ask_act(storing(note), page):
             return
         await self._operations.providers.store_key(form.name, settings, page.take_key())
-        page.show_key_place("The key is in the system's keyring.")
+        await self._show_key(page, form, settings)
 
     async def _remove(self, page: ProviderPage, form: ProviderForm) -> None:
         settings, note = self._settings(form), self._note(form)

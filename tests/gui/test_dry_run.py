@@ -54,6 +54,18 @@ def test_both_phases_are_shown_and_nothing_is_asked_or_done(room: QueueRoom) -> 
     assert room.window.messages.text == ""
 
 
+def test_it_begins_with_the_saved_model_as_the_run_would(room: QueueRoom) -> None:
+    before: list[int] = []
+
+    async def recall() -> None:
+        before.append(len(room.fake.calls))
+
+    room.controller.workbench.recall = recall
+    room.act("run.dry")
+    assert before == [0]
+    room.dialog("dry_run").close()
+
+
 def test_a_known_error_is_told_and_no_page_opens(room: QueueRoom) -> None:
     room.fake.error = InputError("the folder is gone", where="/sessions")
     room.act("run.dry")

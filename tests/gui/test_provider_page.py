@@ -22,9 +22,20 @@ from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.ui.bridge.excepthook import BugReporter
 from ltmem_gui.ui.controller import Controller, WindowParts
 from ltmem_gui.ui.dialogs import armed
-from ltmem_gui.ui.dialogs.provider import ProviderPage
+from ltmem_gui.ui.dialogs.provider import KEY_LIMIT, ProviderPage
 from ltmem_gui.ui.main_window import MainWindow
-from ltmem_gui.ui.models.provider_state import ProviderForm, Use, form_of, in_words, with_provider
+from ltmem_gui.ui.models.provider_state import (
+    ProviderForm,
+    Use,
+    form_now,
+    form_of,
+    in_words,
+    listing,
+    origin,
+    storing,
+    testing as said_of_testing,
+    with_provider,
+)
 from ltmem_gui.ui.models.workbench import Folders
 from ltmem_gui.ui.theme import Theme
 from tests.gui.agent_room import InlineComposition, until
@@ -461,7 +472,174 @@ def test_a_price_and_a_limit_are_entered_used_kept_and_taken_back(room: Room, tm
         assert (room.page.form.price, room.page.form.money_limit) == ("0.25 0.025 2 USD", "1.5")
         room.enter("provider.price_figures", "")
         assert "price unknown" in room.page.price.text()
+        assert "acts only on a model with a price" in room.page.price.text()
+        assert room.page.money_limit.isVisible()
+        room.enter("provider.money_limit", "")
         room.press("provider.use_now")
 
     room.show(take_back)
     assert (bench.settings.prices, bench.settings.max_cost_per_run) == ((), 0)
+
+
+# --- a key stays with the server it is for ---
+
+
+def test_a_key_named_for_one_server_goes_to_no_other_provider() -> None:
+    form = ProviderForm("openai", "https://api.openai.com/v1", "m", "large", "OPENAI_API_KEY", price="1 2 USD")
+    other = with_provider(form, "custom")
+    assert (other.key_env, other.consolidation_model, other.model, other.price) == ("", "", "", "")
+    assert origin("https://Api.example:443/v1") == "https://api.example:443"
+    assert (origin("http://[broken"), origin("no address"), origin("")) == ("", "", "")
+
+
+def test_a_changed_address_takes_the_name_of_the_variable_back_in_words(room: Room) -> None:
+    async def work() -> None:
+        room.pick("openai")
+        room.page.key_source.setCurrentIndex(1)
+        room.enter("provider.key_env", "OPENAI_API_KEY")
+        room.page.url.setText("https://api.openai.com/v2")
+        assert room.page.form.key_env == "OPENAI_API_KEY"
+        room.page.url.setText("http://api.openai.com/v1")
+        assert room.page.form.key_env == ""
+        assert "OPENAI_API_KEY was meant for https://api.openai.com." in room.page.key_place.text()
+        assert room.page.key_place.isVisible()
+        room.enter("provider.key_env", "OTHER_KEY")
+        assert room.page.form.key_env == "OTHER_KEY"
+        room.page.url.setText("https://llm.other.example/v1")
+        assert room.page.form.key_env == ""
+        room.pick("custom")
+        room.page.key_source.setCurrentIndex(1)
+        room.enter("provider.key_env", "MINE")
+        room.enter("provider.url", "http://127.0.0.1:9/v1")
+        assert room.page.form.key_env == "MINE"
+        room.press("provider.look")
+        await room.settled()
+        room.page.url.setText("http://127.0.0.1:8/v1")
+        assert room.page.form.key_env == ""
+
+    room.show(work)
+
+
+def test_the_sheets_name_the_key_the_host_and_what_is_unencrypted(room: Room) -> None:
+    providers = room.controller.workbench.operations.providers
+    url = "http://llm.example/v1"
+    named = Settings(provider_url=url, provider_key_env="MY_KEY", extract_model="m")
+    for words in (
+        listing(providers.describe("custom", named), url),
+        said_of_testing(providers.describe("custom", named), url, "m"),
+    ):
+        assert "The key in the environment variable MY_KEY is sent to llm.example." in words.facts
+        assert any("unencrypted" in warning for warning in words.warnings)
+    kept = providers.describe("custom", Settings(provider_url="https://llm.example/v1"))
+    assert "The key that the keyring holds for llm.example is sent along, if there is one." in listing(kept, url).facts
+    assert storing(kept).warnings == ("llm.example is not this computer.",)
+    assert "at least three requests" in said_of_testing(kept, url, "m").heading
+    near = providers.describe("custom", Settings(provider_url="http://127.0.0.1:9/v1"))
+    assert storing(near).warnings == ()
+    far = providers.describe("custom", Settings(provider_url="http://evil.localhost/v1"))
+    assert not far.loopback
+
+
+def test_a_long_key_is_kept_whole_and_one_that_is_too_long_refused(room: Room, keys: MemoryKeyring) -> None:
+    async def work() -> None:
+        room.pick("openai")
+        room.page.key.setText("k" * 1_500)
+        room.press("provider.store")
+        await room.answer("act", "act.yes")
+        await room.settled()
+        room.page.key.insert("k" * (KEY_LIMIT + 1_000))
+        assert not room.page.store.isEnabled()
+        assert "at most 4,096 characters" in room.page.key_place.text()
+        room.page.key.setText("k" * KEY_LIMIT)
+        assert room.page.store.isEnabled()
+        assert room.page.key_place.text() == ""
+        room.page.model.setEditText("m")
+        room.page.url.insert("h" * 600)
+        assert "address" in room.page.reason.text()
+        assert not room.page.apply.isEnabled()
+        room.pick("vllm")
+        assert room.page.key.text() == ""
+
+    room.show(work)
+    assert [len(key) for key in keys.keys.values()] == [1_500]
+
+
+def test_where_a_key_is_after_storing_is_looked_up(room: Room, keys: MemoryKeyring) -> None:
+    keys.set_password = lambda *_: None  # type: ignore[method-assign]
+
+    async def work() -> None:
+        room.pick("openai")
+        room.enter("provider.key", KEY)
+        room.press("provider.store")
+        await room.answer("act", "act.yes")
+        await room.settled()
+        assert room.page.key_place.text() == "There is no key yet."
+
+    room.show(work)
+
+
+# --- what was set stays, what was saved is for one folder ---
+
+
+def test_a_limit_of_money_that_was_set_is_shown_and_stays(room: Room) -> None:
+    bench = room.controller.workbench
+    given = Settings().with_overrides(["max_cost_per_run=1", "prices=openai big 2 8 USD"])
+    assert form_now(Settings(), ModelChoice()) == ProviderForm()
+    bench.settings = given
+
+    async def work() -> None:
+        room.pick("openai")
+        assert room.page.money_limit.isVisible()
+        assert room.page.money_limit.text() == "1"
+        assert "each phase" in room.page.money_limit.accessibleName()
+        room.page.model.setEditText("small")
+        room.enter("provider.consolidation_model", "big")
+        room.press("provider.use_now")
+
+    room.show(work)
+    assert bench.settings.max_cost_per_run == 1
+    assert bench.settings.prices == given.prices
+
+
+def test_a_saved_limit_does_not_lift_the_one_of_this_session(room: Room, tmp_path: Path) -> None:
+    bench, home = room.controller.workbench, tmp_path / "kept"
+    home.mkdir()
+    (home / MODEL_FILE).write_text('extract = "openai"\nextract_model = "m"\nmoney_limit = "9"\n')
+    bench.settings = Settings().with_overrides(["max_cost_per_run=1"])
+    room.harness.call(lambda: room.controller.name_folders(Folders(home=home)))
+    room.harness.call(bench.read_receipts)
+    assert (bench.choice.extract, bench.settings.max_cost_per_run) == ("openai", 1)
+
+
+def test_the_saved_model_of_one_folder_is_not_used_for_another(room: Room, tmp_path: Path) -> None:
+    bench = room.controller.workbench
+    for name in ("a", "b", "none"):
+        (tmp_path / name).mkdir()
+    for name in ("a", "b"):
+        text = f'extract = "openai"\nextract_model = "m-{name}"\nprice = "1 2 USD"\nmoney_limit = "3"\n'
+        (tmp_path / name / MODEL_FILE).write_text(text)
+    for name, model in (("a", "m-a"), ("b", "m-b"), ("none", ""), ("a", "m-a")):
+        room.harness.call(lambda name=name: room.controller.name_folders(Folders(home=tmp_path / name)))
+        assert bench.choice == ModelChoice()
+        assert bench.settings == Settings()
+        room.harness.call(bench.read_receipts)
+        assert bench.settings.extract_model == bench.choice.extract_model == model
+    room.harness.call(lambda: room.controller.name_folders(Folders(home=tmp_path / "a", memory_root=tmp_path / "m")))
+    assert bench.choice.extract_model == "m-a"
+
+
+def test_settings_that_no_page_can_show_are_told_and_stay(room: Room, tmp_path: Path) -> None:
+    bench, home = room.controller.workbench, tmp_path / "kept"
+    home.mkdir()
+    (home / MODEL_FILE).write_text('extract = "openai"\nextract_model = "m"\n')
+    bench.settings = Settings(provider_url="http://h/" + "a" * 600)
+    room.harness.call(lambda: room.controller.name_folders(Folders(home=home)))
+    room.harness.call(bench.read_receipts)
+    assert bench.choice == ModelChoice()
+
+    async def inside() -> None:
+        room.window.registry.trigger("provider.open")
+        await room.harness.supervisor.idle()
+
+    room.harness.run(inside(), 5)
+    assert "provider_url cannot be shown" in room.window.messages.text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, Signal, SignalInstance
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -24,11 +24,13 @@ from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.providers import BUILTIN, LOCAL
 from ltmem_gui.pipeline.provider_choice import ProviderNote, ProviderOption
 from ltmem_gui.ui.bridge.words import told
-from ltmem_gui.ui.models.provider_state import ProviderForm, Use, with_provider
+from ltmem_gui.ui.models.provider_state import ProviderForm, Use, origin, with_provider
 from ltmem_gui.ui.theme import title_font
 from ltmem_gui.ui.widgets.labels import plain_label, rule, set_role
 
 _KEYRING, _VARIABLE = "keyring", "variable"
+LINE_LIMIT, KEY_LIMIT = 500, 4096
+_KEY_TOO_LONG = f"A key has at most {KEY_LIMIT:,} characters. This one is longer: it was not taken whole."
 Describe = Callable[[ProviderForm], ProviderNote]
 
 
@@ -140,13 +142,13 @@ class ProviderPage(QDialog):
             "provider.price_figures", "Price per million tokens", "0.25 0.025 2 USD: sent, sent but cached, received"
         )
         self.money_limit = self._line(
-            "provider.money_limit", "Limit of money for a run", "1.50 in that currency; without one a run has no limit"
+            "provider.money_limit", "Limit of money for each phase", "1.50 in that currency, for each phase of a run"
         )
         self.key_source = self._combo("provider.key_source", "Where the key is")
         self.key_source.addItem("Keyring of this system", _KEYRING)
         self.key_source.addItem("Environment variable", _VARIABLE)
         self.key_env = self._line("provider.key_env", "Name of the environment variable", "for example OPENAI_API_KEY")
-        self.key = self._line("provider.key", "Key, typed once", "type or paste the key, then store it")
+        self.key = self._line("provider.key", "Key, typed once", "type or paste the key, then store it", KEY_LIMIT)
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self.store = self._button("provider.store", "Store…", "Puts the key into the keyring, after a yes")
         self.remove = self._button("provider.remove", "Remove…", "Takes the key out of the keyring, after a yes")
@@ -157,7 +159,7 @@ class ProviderPage(QDialog):
         self.note.setObjectName("provider.note")
         self.price = plain_label(role="muted", wrap=True)
         self.price.setObjectName("provider.price")
-        self.test = self._button("provider.test", "Test connection…", "Sends three tiny requests, after a yes")
+        self.test = self._button("provider.test", "Test connection…", "Sends at least three tiny requests, after a yes")
         self.outcome = plain_label(wrap=True, role="muted", selectable=True)
         self.outcome.setObjectName("provider.result")
         self.save = self._button("provider.save", "Save…", "Keeps the choice in the data folder, after a yes; no key")
@@ -184,7 +186,7 @@ class ProviderPage(QDialog):
             "use": self._row(grid, "Used for", self.use),
             "consolidation": self._row(grid, "To consolidate", self.consolidation_model),
             "price": self._row(grid, "Price", self.price_figures),
-            "limit": self._row(grid, "Limit of a run", self.money_limit),
+            "limit": self._row(grid, "Limit per phase", self.money_limit),
             "source": self._row(grid, "Key", self.key_source, self.look),
             "variable": self._row(grid, "", self.key_env),
             "key": self._row(grid, "", self.key, self.store, self.remove),
@@ -227,6 +229,8 @@ class ProviderPage(QDialog):
             self.key,
         ):
             line.textChanged.connect(self._update)
+        self.key_env.textEdited.connect(self._on_key_env_edited)
+        self.url.editingFinished.connect(self._on_url_entered)
         for combo in (self.use, self.key_source):
             combo.currentIndexChanged.connect(self._update)
         self.model.editTextChanged.connect(self._update)
@@ -239,7 +243,7 @@ class ProviderPage(QDialog):
             (self.remove, self.remove_asked),
             (self.save, self.save_asked),
         ):
-            button.clicked.connect(lambda _=False, signal=signal: signal.emit(self.form))
+            button.clicked.connect(lambda _=False, signal=signal: self._ask(signal))
         return foot
 
     def _row(self, grid: QGridLayout, title: str, *widgets: QWidget) -> tuple[QWidget, ...]:
@@ -259,12 +263,13 @@ class ProviderPage(QDialog):
         combo.setAccessibleName(title)
         return combo
 
-    def _line(self, name: str, title: str, hint: str) -> QLineEdit:
+    def _line(self, name: str, title: str, hint: str, limit: int = LINE_LIMIT) -> QLineEdit:
         line = QLineEdit()
         line.setObjectName(name)
         line.setAccessibleName(title)
         line.setPlaceholderText(hint)
-        line.setMaxLength(500)
+        # One more than is taken: the field cuts in silence, and a text that is too long is to be refused in words.
+        line.setMaxLength(limit + 1)
         return line
 
     def _button(self, name: str, text: str, tip: str) -> QPushButton:
@@ -287,6 +292,7 @@ class ProviderPage(QDialog):
         self.money_limit.setText(form.money_limit)
         self.key_source.setCurrentIndex(self.key_source.findData(_VARIABLE if form.key_env else _KEYRING))
         self.key_env.setText(form.key_env)
+        self._key_origin = origin(form.url)
         self._form = form
         self._filling = False
         self._update()
@@ -294,6 +300,7 @@ class ProviderPage(QDialog):
     def _on_provider_picked(self) -> None:
         if not self._filling:
             self.model.clear()
+            self.key.clear()
             self.show_key_place("")
             self.show_result("")
             self._fill(with_provider(self._form, str(self.name.currentData())))
@@ -301,9 +308,34 @@ class ProviderPage(QDialog):
             assert layout is not None
             self.resize(self.width(), max(layout.totalHeightForWidth(self.width()), layout.totalSizeHint().height()))
 
+    def _ask(self, signal: SignalInstance) -> None:
+        self._on_url_entered()
+        signal.emit(self.form)
+
+    def _on_key_env_edited(self) -> None:
+        self._key_origin = origin(self.url.text())
+
+    def _on_url_entered(self) -> None:
+        # A variable that was named before there was an address is meant for the first one.
+        self._key_origin = self._key_origin or origin(self.url.text())
+
+    def _keep_key_at_home(self) -> None:
+        """Take the name of a variable back when the address comes to another server than it was named for."""
+        named, meant = self.key_env.text().strip(), self._key_origin
+        if not named or not meant or origin(self.url.text()) == meant:
+            return
+        self.key_env.clear()
+        named, meant = one_line(named, 80), one_line(meant, 200)
+        self.show_key_place(f"The key in {named} was meant for {meant}. Name it again if this server may have it.")
+
     def _update(self, _: object = None) -> None:
         if self._filling:
             return
+        self._keep_key_at_home()
+        if len(self.key.text()) > KEY_LIMIT:
+            self.show_key_place(_KEY_TOO_LONG)
+        elif self.key_place.text() == _KEY_TOO_LONG:
+            self.show_key_place("")
         form = self._form = replace(self.form)
         variable = self.key_source.currentData() == _VARIABLE
         shown = {
@@ -312,7 +344,7 @@ class ProviderPage(QDialog):
             "use": form.is_server,
             "consolidation": form.is_server and form.use is not Use.EXTRACT,
             "price": form.is_server,
-            "limit": form.is_server and bool(form.price),
+            "limit": form.is_server and bool(form.price or form.money_limit),
             "source": form.is_server,
             "variable": form.is_server and variable,
             "key": form.is_server and not variable,
@@ -354,7 +386,8 @@ class ProviderPage(QDialog):
             Use.EXTRACT: "The server gets each rollout, redacted.",
             Use.CONSOLIDATE: "The server gets the memory files that the agent reads, redacted.",
         }[form.use]
-        return f"{sent} Each run shows how much before it starts. Cost: {note.price_words}."
+        idle = " A limit of money acts only on a model with a price." if form.money_limit and not form.price else ""
+        return f"{sent} Each run shows how much before it starts. Cost: {note.price_words}.{idle}"
 
     def _allow(self, form: ProviderForm) -> None:
         missing = form.missing
@@ -365,6 +398,7 @@ class ProviderPage(QDialog):
         self.test.setText("Check the file" if form.name == LOCAL else "Test connection…")
         self.test.setEnabled(not missing and not self._busy)
         self.list.setEnabled(bool(form.url) and not self._busy)
-        self.store.setEnabled(bool(self.key.text().strip()) and bool(form.url) and not self._busy)
+        given = bool(self.key.text().strip()) and len(self.key.text()) <= KEY_LIMIT
+        self.store.setEnabled(given and bool(form.url) and not self._busy)
         self.remove.setEnabled(bool(form.url) and not self._busy)
         self.look.setEnabled(bool(form.url) and not self._busy)

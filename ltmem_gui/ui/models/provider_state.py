@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
 from ltmem_gui.domain.errors import UsageError
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.model_choice import ModelChoice
+from ltmem_gui.domain.prices import plain
 from ltmem_gui.domain.providers import BUILTIN, LABELS, LOCAL, PRESETS, ConnectionReport
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.provider_choice import ProviderNote
@@ -59,8 +61,7 @@ class ProviderForm:
                 consolidation_model=self.consolidation_model.strip(),
                 provider_key_env=self.key_env.strip() if self.is_server else "",
                 price=self.price.strip() if self.is_server else "",
-                # Without a price no limit of money could act, and the field is not shown.
-                money_limit=self.money_limit.strip() if self.is_server and self.price.strip() else "",
+                money_limit=self.money_limit.strip() if self.is_server else "",
             )
         except ValidationError as error:
             first = error.errors()[0]
@@ -117,9 +118,34 @@ def form_of(choice: ModelChoice) -> ProviderForm:
     )
 
 
+def form_now(settings: Settings, chosen: ModelChoice) -> ProviderForm:
+    """Return the page that shows what is used now. Raises `UsageError` where settings hold what no page can.
+
+    A limit of money that is set is shown with any provider: what is not shown would be lost with the next choice.
+    """
+    form = form_of(ModelChoice.of(settings, chosen.extract, chosen.consolidate))
+    limit = settings.max_cost_per_run
+    return replace(form, money_limit=plain(limit)) if limit > 0 else form
+
+
 def with_provider(form: ProviderForm, name: str) -> ProviderForm:
-    """Return the page after another provider was picked: its own address; a model of another server is not kept."""
-    return form if name == form.name else replace(form, name=name, url=PRESETS.get(name, ""), model="", price="")
+    """Return the page after another provider was picked: its own address, and nothing that was meant for another.
+
+    Models, price and above all the variable with the key belong to the server they were named for.
+    """
+    if name == form.name:
+        return form
+    url = PRESETS.get(name, "")
+    return replace(form, name=name, url=url, model="", consolidation_model="", key_env="", price="")
+
+
+def origin(url: str) -> str:
+    """Return what a key is meant for: scheme, host and port of an address; empty where it has none."""
+    try:
+        parts = urlsplit(url.strip())
+    except ValueError:
+        return ""
+    return f"{parts.scheme}://{parts.netloc.lower()}" if parts.netloc else ""
 
 
 def in_words(choice: ModelChoice) -> str:
@@ -150,7 +176,7 @@ def listing(note: ProviderNote, url: str) -> ActWords:
         f"Ask {note.label} for its models?",
         "Sends one request",
         f"GET {one_line(url, 400)}/models",
-        ("Nothing of your sessions or memories is in it. A key goes along, if there is one.",),
+        ("Nothing of your sessions or memories is in it.", note.key_words),
         "Ask",
         _warnings(note),
     )
@@ -160,11 +186,12 @@ def testing(note: ProviderNote, url: str, model: str) -> ActWords:
     """Say what a connection test sends."""
     return ActWords(
         f"Test the connection to {note.label}?",
-        "Sends three requests: for the list of models, and two made-up sentences to the model",
+        "Sends at least three requests: for the list of models, and two made-up sentences to the model",
         f"{one_line(url, 400)}  model {one_line(model, 200)}",
         (
             "The sentences are part of this program: nothing of your sessions or memories is sent.",
-            f"A key goes along, if there is one. Cost of two tiny requests: {note.price_words}.",
+            note.key_words,
+            f"A server that refuses a form is asked again. Cost of each tiny request: {note.price_words}.",
         ),
         "Test",
         _warnings(note),
@@ -208,4 +235,5 @@ def report_words(report: ConnectionReport) -> str:
 def _warnings(note: ProviderNote) -> tuple[str, ...]:
     if note.loopback:
         return ()
-    return (f"{one_line(note.host, 200)} is not this computer.",)
+    near = (f"{one_line(note.host, 200)} is not this computer.",)
+    return (*near, "What is sent travels unencrypted (http), the key too.") if note.unencrypted else near
