@@ -33,12 +33,13 @@ class TokenUsage:
 
 
 def together(usages: Iterable[TokenUsage]) -> TokenUsage:
-    """Sum up several answers; a type stays None when no answer reported it."""
+    """Sum up several answers; a type is None when any answer lacks it: a part is no sum."""
     known = tuple(usages)
 
     def total(counts: Iterable[int | None]) -> int | None:
-        found = [count for count in counts if count is not None]
-        return sum(found) if found else None
+        found = tuple(counts)
+        numbers = [count for count in found if count is not None]
+        return sum(numbers) if numbers and len(numbers) == len(found) else None
 
     return TokenUsage(
         total(usage.input for usage in known),

@@ -207,6 +207,9 @@ class _Run:
                 task.cancel()
             await asyncio.gather(*workers, beat, return_exceptions=True)
             await asyncio.gather(*self._claiming, return_exceptions=True)
+            for job in jobs:
+                # What was asked and cut off may be billed all the same: the receipt must not call its cost known.
+                await self.spending.release(job)
             await asyncio.shield(self._release_all())
             await asyncio.shield(self.extractor.close())
 

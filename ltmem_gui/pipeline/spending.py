@@ -51,6 +51,8 @@ STOPPING: Final = {
 FAILING: Final = frozenset({"server", "timeout", "connection", "protocol"})
 FAILURES_IN_A_ROW: Final = 8
 _UNBILLED: Final = frozenset({*STOPPING, "too_large", "request"})
+_ANSWERED: Final = frozenset({"refusal", "length", "empty"})
+"""Failures that came as an answer, which counts its own tokens. After any other, the last request is not counted."""
 
 
 def requests_of(job: PlannedJob) -> int:
@@ -233,11 +235,14 @@ class Spending:
         counted = usage or TokenUsage()
         paid = money(self.budget.price, counted)
         self._tokens += counted.total or 0
-        if paid is not None:
-            self._spent += paid.amount
-        elif self._mark.host and (usage is not None or (error is not None and error.group not in _UNBILLED)):
+        known = Decimal(0) if paid is None else paid.amount
+        self._spent += known
+        # A job in parts may have paid for some and still not know what the last one took.
+        cut_off = error is not None and error.group not in _UNBILLED | _ANSWERED
+        answered = usage is not None or (error is not None and error.group in _ANSWERED)
+        if self._mark.host and (cut_off or (answered and paid is None)):
             self._unknown += 1
-            self._kept += aside
+            self._kept += max(aside - known, Decimal(0))
         if error is not None:
             self._note(error)
         elif usage is not None:

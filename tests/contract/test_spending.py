@@ -17,9 +17,10 @@ from keyring.backends.fail import Keyring as NoKeyring
 
 from ltmem_gui.cli.main import Surfaces
 from ltmem_gui.cli.main import run as run_command
+from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import Receipt
 from ltmem_gui.domain.effects import SendToModel
-from ltmem_gui.domain.errors import RefusedError
+from ltmem_gui.domain.errors import Cancelled, RefusedError
 from ltmem_gui.domain.events import JobFinished, RunSpent
 from ltmem_gui.domain.limits import ProviderLimits
 from ltmem_gui.domain.plan import Plan
@@ -146,6 +147,27 @@ def test_a_server_that_does_not_count_leaves_the_cost_unknown(bench: Bench, serv
     assert (receipt.costs, receipt.cost_unknown) == ({"USD": "0"}, 2)
     assert [attempt.cost for attempt in attempts(bench)] == [None, None]
     assert "the cost of 2 is not known" in str([event for event in bench.events if isinstance(event, RunSpent)][-1])
+
+
+def test_a_run_that_is_cancelled_does_not_call_the_cost_of_what_it_asked_known(
+    bench: Bench, server: ModelServer
+) -> None:
+    lay(bench, 2)
+    server.latency = 1.5
+    made, cancel = plan(bench, server, PRICE, "max_cost_per_run=5"), CancelToken()
+
+    async def run() -> None:
+        work = asyncio.ensure_future(bench.apply(made, cancel=cancel))
+        while server.in_flight < 2:  # noqa: ASYNC110 - the server lives on threads
+            await asyncio.sleep(0.01)
+        cancel.cancel()
+        with pytest.raises(Cancelled):
+            await work
+
+    asyncio.run(run())
+    with bench.stores.reading(bench.home) as store:
+        receipt = store.receipts()[0]
+    assert (receipt.costs, receipt.cost_unknown) == ({"USD": "0"}, 2)
 
 
 # --- never passed ---

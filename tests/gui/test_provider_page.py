@@ -33,8 +33,10 @@ from ltmem_gui.ui.models.provider_state import (
     listing,
     origin,
     storing,
-    testing as said_of_testing,
     with_provider,
+)
+from ltmem_gui.ui.models.provider_state import (
+    testing as said_of_testing,
 )
 from ltmem_gui.ui.models.workbench import Folders
 from ltmem_gui.ui.theme import Theme

@@ -15,7 +15,7 @@ from ltmem_gui.domain.limits import LimitWindow, ProviderLimits
 from ltmem_gui.domain.plan import ProviderMark
 from ltmem_gui.domain.prices import INSTRUCTION_TOKENS, Price, most
 from ltmem_gui.domain.settings import Settings
-from ltmem_gui.domain.tokens import TokenUsage
+from ltmem_gui.domain.tokens import TokenUsage, together
 from ltmem_gui.pipeline.spending import FAILURES_IN_A_ROW, Budget, Spending, requests_of
 
 NOW = 1_780_000_000
@@ -43,7 +43,7 @@ def spending(*overrides: str, mark: ProviderMark = MARK, limits: ProviderLimits 
     return Spending(chosen, mark, clock=lambda: NOW, limits=lambda: limits)
 
 
-ENDS = st.sampled_from(["counted", "uncounted", "timeout", "429", "cancelled", "not asked"])
+ENDS = st.sampled_from(["counted", "uncounted", "timeout", "half", "429", "cancelled", "not asked"])
 JOBS = st.lists(st.tuples(st.integers(0, 20_000), ENDS, st.integers(0, 100), st.integers(0, 5)), max_size=25)
 
 
@@ -75,6 +75,10 @@ def test_spent_and_under_way_never_pass_the_limit(jobs: list[tuple[int, str, int
                 paid += bill.money.amount
             elif end == "uncounted":
                 await account.settle(one, TokenUsage())
+            elif end == "half":
+                bill = await account.settle(one, usage, ProviderError("no", group="timeout", usage=usage))
+                assert bill.money is not None
+                paid += bill.money.amount
             elif end in ("timeout", "429"):
                 group = "timeout" if end == "timeout" else "too_large"
                 await account.settle(one, None, ProviderError("no", group=group))
@@ -151,3 +155,40 @@ def test_an_agent_gets_no_more_tokens_than_the_limit_buys(limit: str, tokens: in
     assert Budget(None, Decimal(limit), OUTPUT).tokens(2_000_000) == 2_000_000
     free = Price.model_validate("custom m 0 0 USD")
     assert Budget(free, Decimal(limit), OUTPUT).tokens(2_000_000) == 2_000_000
+
+
+def test_what_the_last_of_several_requests_took_stays_set_aside_when_nobody_counted_it() -> None:
+    bound = most(PRICE, requests=requests_of(job(1, 9_000, 3_000)), tokens=9_000, output_limit=OUTPUT)
+    usage = TokenUsage(3_000, 500)
+
+    def after(error: ProviderError) -> Spending:
+        account = spending("max_cost_per_run=5")
+
+        async def run() -> None:
+            assert await account.admit(job(1, 9_000, 3_000)) == ""
+            account.asking(job(1))
+            await account.settle(job(1), error.usage, error)
+            await account.release(job(1))
+
+        asyncio.run(run())
+        return account
+
+    cut_off = after(ProviderError("no", group="timeout", usage=usage))
+    assert (cut_off.unknown, cut_off._used) == (1, bound)
+    assert cut_off.money is not None
+    assert cut_off.money.amount == Decimal("0.008")
+    for group in ("refusal", "length", "too_large", "rate_limit"):
+        counted = after(ProviderError("no", group=group, usage=usage))
+        assert (counted.unknown, counted._used) == (0, Decimal("0.008")), group
+    not_counted = after(ProviderError("no", group="refusal", usage=TokenUsage()))
+    assert (not_counted.unknown, not_counted._used) == (1, bound)
+
+
+@given(st.lists(st.tuples(*[st.none() | st.integers(0, 9)] * 4), max_size=4))
+@settings(max_examples=50)
+def test_answers_are_summed_up_only_where_each_was_counted(counts: list[tuple[int | None, ...]]) -> None:
+    sums = together(TokenUsage(*each) for each in counts)
+    for place, name in enumerate(("input", "output", "cached", "reasoning")):
+        column = [each[place] for each in counts]
+        expected = None if None in column or not column else sum(number or 0 for number in column)
+        assert getattr(sums, name) == expected
