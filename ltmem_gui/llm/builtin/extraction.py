@@ -24,7 +24,7 @@ from ltmem_gui.llm.builtin.toolruns import Repair, ToolRun, failed_before, repai
 INBOX_PER_ROLLOUT = 6
 PROPOSED_PER_ROLLOUT = 16
 BUILTIN_LABEL = "Built-in rules, no AI model, nothing leaves this computer"
-CLEAR_AT = 76  # one statement as clear as this, or one the tools prove, makes a rollout worth remembering
+CLEAR_AT = 79  # one statement as clear as this, or one the tools prove, makes a rollout worth remembering
 PROVEN = frozenset({"failure-fix", "finding"})
 SURE_REPAIR = 62
 LIKELY_REPAIR = 54

@@ -73,13 +73,14 @@ INBOX_AT = 14
 PROPOSE_LOGIT = 0.5
 POINTS_PER_LOGIT = 16
 SURENESS = 2.0  # log-odds above the line that are worth half of what is left to 100
-PLACES = ("first_message", "after_failure", "corrected", "listed", "spec", "making", "promised")
+PLACES = ("after_failure", "corrected", "listed", "spec", "making", "promised")
 
 PASSING = phrases(
     "change|task_imperative|habit|negation|self_task|complaint|past|deictic|hedge|given|short|comparative|artefact"
     "|empty_talk|ordinal"
 )
 PASSING_TIME = frozenset({"transient", "moment"})
+OWN_WORLD = frozenset({"here", "authority", "listed"})
 BLOCKING = frozenset({"transient", "question", "acknowledge", "narrative"})
 
 
@@ -122,7 +123,10 @@ def score_sentence(plain: str, around: Surroundings) -> Scored:
         return Scored(0, kind_of(features), features)
     reading = read(plain)
     odds = logit([*features, *_form(plain, around)], reading, fitted())
-    return Scored(points_of(odds), kind_of(features), features)
+    points = points_of(odds)
+    if "hearsay" in features and not features & OWN_WORLD:
+        points = min(points, PROPOSE_AT - 1)  # an article's rule becomes the person's only when they say so
+    return Scored(points, kind_of(features), features)
 
 
 def points_of(odds: float) -> int:
@@ -162,13 +166,21 @@ def features_of(plain: str, around: Surroundings) -> frozenset[str]:
             found.add("weak_general")
     if is_statement(found, plain):
         found.add("declarative" if found & {"stative", "copula", "deontic"} else "other")
-    if around.first_message and not found & {"decision", "preference", "here", "we_habit", "listed", "correction"}:
+    if around.first_message and not _states_a_rule(found):
         found.add("first_message")
     return frozenset(found)
 
 
+def _states_a_rule(found: set[str]) -> bool:
+    """Tell whether a session's first request holds a rule of its own beside the work it asks for."""
+    if found & {"decision", "preference", "here", "we_habit", "listed", "correction"}:
+        return True
+    return "general" in found and not found & {"change", "self_task", "task_imperative", "spec", "should_be"}
+
+
 def _form(plain: str, around: Surroundings) -> list[str]:
-    return [f"names{_anchors(plain)}", *(f"in_{place}" for place in PLACES if getattr(around, place))]
+    script = ["chinese"] if is_chinese(plain) else []
+    return [f"names{_anchors(plain)}", *script, *(f"in_{place}" for place in PLACES if getattr(around, place))]
 
 
 def is_statement(found: set[str], plain: str) -> bool:

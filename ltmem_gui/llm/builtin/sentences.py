@@ -25,6 +25,11 @@ _LONG_QUOTE = re.compile(
     r"\"[^\"\n]{25,}\"|“[^”]{25,}”|„[^“”]{25,}[“”]|«[^»]{25,}»|「[^」]{12,}」|『[^』]{12,}』|"
     r"(?<![\w])'[^'\n]{40,}'(?!\w)|(?<=[:\s])'[^\n]{60,}'"
 )
+# A quotation of several sentences: whatever rules are in it, the person only shows them.
+_QUOTED_PASSAGE = re.compile(
+    r"“[^”]{8,}?[.!?。！？][^”]{8,}”|„[^“”]{15,}?[.!?][^“”]{8,}[“”]|«[^»]{15,}?[.!?][^»]{8,}»|"
+    r"\"[^\"\n]{15,}?[.!?。！？]\s*[^\"\n]{8,}\"|[「『][^」』]{8,}?[。！？][^」』]{6,}[」』]"
+)
 _CONTENT_REQUEST = re.compile(
     r"\b(?:summari[sz]e|translate|proof-?read|paraphrase|rephrase|rewrite|shorten|polish|edit|correct|"
     r"improve|critique|grade|tl;?dr|analy[sz]e|review|explain|reply to|answer|convert"
@@ -66,7 +71,7 @@ MAX_SENTENCE = 600
 _DOCUMENT = re.compile(
     r"\s*(?:#{1,6} \S|(?:title|subject|from|to|date|betreff|von|an|asunto|de|para|主题|标题|发件人|收件人)\s*[:：]"
     r"|(?:hi|hello|hey|dear|greetings|good (?:morning|afternoon)|hallo|guten tag|liebe[rs]?|sehr geehrte\w*|"
-    r"hola|buen[oa]s (?:días|tardes)|estimad[oa]s?|querid[oa]s?)\b[^.!?\n]{0,60}[,:!]?\n|(?:各位|尊敬的|"
+    r"hola|buen[oa]s (?:días|tardes)|estimad[oa]s?|querid[oa]s?)\b[^.!?,\n]{0,60}(?:[,:!]|\n)|(?:各位|尊敬的|"
     r"亲爱的|您好|大家好))",
     re.IGNORECASE,
 )
@@ -113,6 +118,7 @@ def own_words(message: str) -> str:
     for pattern in (_FENCE, _TAG_BLOCK, _QUOTED_LINE, _LOG_LINE):
         if pattern is not _TAG_BLOCK or "</" in text:
             text = pattern.sub(lambda m: _spaces(m[0]), text)
+    text = _QUOTED_PASSAGE.sub(lambda m: _spaces(m[0]), text)
     announced = ":" in text or "：" in text
     handed = _HANDED_OVER.search(text) if announced else None
     if handed and not _RULES_FOLLOW.search(text[max(0, handed.start() - 60) : handed.end()]):

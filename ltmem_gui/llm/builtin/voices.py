@@ -13,23 +13,23 @@ from ltmem_gui.llm.builtin.lexicon import phrases
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _SOURCES = phrases(
     """
-friend|friends|colleague|colleagues|coworker|neighbour|neighbor|brother|sister|cousin|teacher|professor|intern|roommate
+friend|friends|colleague|colleagues|coworker|neighbour|neighbor|brother|sister|cousin|teacher|professor|intern|uncle|roommate
 article|blog|post|podcast|video|tutorial|forum|reddit|docs|doc|documentation|readme|book|guide|manual|spec|overflow
 specification|ticket|issue|comment|thread|message|people|someone|somebody|anyone|everybody|linter|compiler
 artikel|doku|dokumentation|buch|spezifikation|internet|netz|youtube|kumpel|freund|freunde|freundin|kollege|kollegin
 kollegen|nachbar|nachbarin|lehrer|lehrerin|praktikant|praktikantin|prof|jemand|leute|meldung
-artículo|foro|foros|vídeo|libro|documentación|especificación|hilo|amigo|amiga|compañero|compañera|colega|vecino|vecina
+artículo|foro|foros|vídeo|libro|documentación|especificación|hilo|amigo|amiga|compañero|compañera|cuñado|cuñada|hermano|suegro|colega|vecino|vecina
 profe|profesor|profesora|becario|becaria|primo|prima|gente|alguien
 """
 )
 _TELLS = phrases(
     """
 says|said|say|thinks|think|claims|claimed|recommends|suggests|tells|told|insists|argues|believes|swears|states|reckons
-mentions|mentioned|advises|according|complains|wants|uses|read|heard
-sagt|sagte|sagen|meint|meinte|meinten|meinen|findet|finden|behauptet|behaupten|schwört|empfiehlt|rät|schreibt|steht
-stand|heißt|laut|nimmt|meckert|gelesen|gehört
+mentions|mentioned|advises|according|complains|heard
+sagt|sagte|sagen|meint|meinte|meinten|meinen|behauptet|behaupten|schwört|empfiehlt|rät|schreibt|steht
+stand|heißt|laut|meckert|gelesen|gehört
 dice|dicen|dijo|dijeron|decía|decían|pone|ponía|cree|creen|opina|opinan|afirma|afirman|recomienda|asegura|cuenta|según
-queja|leí|oí|usa
+queja|leí|oí
 """
 )
 _HEARSAY_ZH = re.compile(
