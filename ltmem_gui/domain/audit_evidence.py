@@ -68,13 +68,15 @@ Kept = Mapping[CitationKey, KeptEvidence]
 class Sight:
     """What there is to take records from: the folder, and what cited sessions say by line.
 
-    `at_baseline` is what places said earlier: at the git baseline, or for sessions when they were extracted.
+    `at_baseline` is what places said earlier: at the git baseline, or for sessions when they were extracted. `earlier`
+    are the whole files at the git baseline; the words of a place whose file is not among them are kept as a hash.
     """
 
     files: Mapping[str, bytes]
     at_baseline: Snapshots = field(default_factory=dict[tuple[str, int, int], EvidenceSnapshot])
     sessions: Mapping[str, Mapping[int, str]] = field(default_factory=dict[str, Mapping[int, str]])
     baseline: str | None = None
+    earlier: Mapping[str, CitedText] = field(default_factory=dict[str, CitedText])
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +89,21 @@ class EvidenceChange:
 
 @dataclass(frozen=True, slots=True)
 class Unchecked:
-    """A record whose text was not checked for secrets yet; `region` are the whole lines that the text is cut from."""
+    """A record whose text was not checked for secrets yet.
+
+    `whole` is the file that the text is cut from, `first` to `last` the place in it, in code points: what is cut from a
+    secret does not look like one.
+    """
 
     record: KeptEvidence
-    region: str = ""
+    whole: str = ""
+    first: int = 0
+    last: int = 0
+
+    @property
+    def text(self) -> str:
+        """Return the text that would be stored."""
+        return self.whole[self.first : self.last]
 
 
 def cited_entries(files: Mapping[str, bytes]) -> dict[CitationKey, CitationEntry]:
@@ -149,7 +162,7 @@ def without_lost_text(sight: Sight, kept: Iterable[KeptEvidence]) -> tuple[Unche
         text = texts.of(old.path)
         if text is not None and old.end <= len(text.lines) and text.quote(old.start, old.end) == old.quote:
             fresh = replace(snapshot(old.path, old.start, old.end, text, old.baseline), copies=old.copies)
-            found.append(Unchecked(replace(record, taken=fresh), _region(fresh, text)))
+            found.append(_unchecked(replace(record, taken=fresh), text.text, text.offsets[old.start - 1]))
         else:
             found.append(Unchecked(replace(record, taken=hashed(old))))
     return tuple(found)
@@ -158,7 +171,7 @@ def without_lost_text(sight: Sight, kept: Iterable[KeptEvidence]) -> tuple[Unche
 def in_the_open(found: Sequence[Unchecked], allowed: Sequence[bool]) -> tuple[KeptEvidence, ...]:
     """Keep the texts that may be stored; of the others, and of what is no text, the hash alone."""
     return tuple(
-        one.record if fine and _is_unicode(one.region) else replace(one.record, taken=hashed(one.record.taken))
+        one.record if fine and _is_unicode(one.text) else replace(one.record, taken=hashed(one.record.taken))
         for one, fine in zip(found, allowed, strict=True)
     )
 
@@ -168,13 +181,11 @@ def hashed(taken: EvidenceSnapshot) -> EvidenceSnapshot:
     return replace(taken, quote="", before="", after="")
 
 
-def _region(taken: EvidenceSnapshot, text: CitedText) -> str:
-    """Return the whole lines that quote and surroundings are cut from, so that no secret is seen only in part."""
-    first = max(0, text.offsets[taken.start - 1] - len(taken.before))
-    last = text.offsets[min(taken.end, len(text.lines))] + len(taken.after)
-    begin = text.text.rfind("\n", 0, first) + 1
-    end = text.text.find("\n", last)
-    return text.text[begin:] if end < 0 else text.text[begin:end]
+def _unchecked(record: KeptEvidence, whole: str, quoted: int) -> Unchecked:
+    """Return a record with the file that its text is cut from; the quote begins at `quoted`."""
+    taken = record.taken
+    last = min(len(whole), quoted + len(taken.quote) + 1) + len(taken.after)
+    return Unchecked(record, whole, quoted - len(taken.before), last)
 
 
 class _Texts:
@@ -210,12 +221,20 @@ class _Taker:
         before = self._sight.at_baseline.get((entry.path, entry.start, entry.end))
         if before is not None:
             record = KeptEvidence(file, entry.note, before, self._at, "baseline", threads)
-            return Unchecked(record, before.before + before.quote + before.after)
+            return self._as_it_was(record, self._sight.earlier.get(inside_root(entry.path) or ""))
         text = self._texts.of(entry.path)
         if text is None or entry.end > len(text.lines):
             return None
         taken = snapshot(entry.path, entry.start, entry.end, text, self._sight.baseline)
-        return Unchecked(KeptEvidence(file, entry.note, taken, self._at, self._origin, threads), _region(taken, text))
+        record = KeptEvidence(file, entry.note, taken, self._at, self._origin, threads)
+        return _unchecked(record, text.text, text.offsets[entry.start - 1])
+
+    def _as_it_was(self, record: KeptEvidence, text: CitedText | None) -> Unchecked:
+        """Return a record of the baseline; what cannot be seen in its file cannot be checked, and is kept as a hash."""
+        taken = record.taken
+        if text is None or text.quote(taken.start, taken.end) != taken.quote:
+            return Unchecked(replace(record, taken=hashed(taken)))
+        return _unchecked(record, text.text, text.offsets[taken.start - 1])
 
     def _of_session(self, key: CitationKey, thread: str, entry: CitationEntry) -> Unchecked | None:
         taken = self._sight.at_baseline.get(key[1:4])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ltmem_gui.domain.anchors import CitedText, EvidenceSnapshot, inside_root, snapshot
@@ -15,8 +16,21 @@ from ltmem_gui.domain.citations import parse
 from ltmem_gui.pipeline.ports import Adapters, MemoryObject, WorkspaceSnapshot
 
 
+@dataclass(frozen=True, slots=True)
+class AtBaseline:
+    """What was there at the git baseline: what each citation of a changed file said, and those files whole."""
+
+    places: Snapshots = field(default_factory=dict[tuple[str, int, int], EvidenceSnapshot])
+    files: Mapping[str, CitedText] = field(default_factory=dict[str, CitedText])
+
+
 async def baseline_snapshots(adapters: Adapters, folder: WorkspaceSnapshot) -> Snapshots:
-    """Return what each citation of a changed file said at the baseline; empty when no cited file changed.
+    """Return what each citation of a changed file said at the baseline. Raises as `at_baseline` does."""
+    return (await at_baseline(adapters, folder)).places
+
+
+async def at_baseline(adapters: Adapters, folder: WorkspaceSnapshot) -> AtBaseline:
+    """Return what citations of changed files said at the baseline; nothing when no cited file changed.
 
     Raises `InputError` when git's objects cannot be read.
     """
@@ -24,7 +38,7 @@ async def baseline_snapshots(adapters: Adapters, folder: WorkspaceSnapshot) -> S
     citing = [path for path in citing_files(folder.files) if path in folder.baseline_blobs]
     cited = changed & {name for path in citing for name in _cited(folder.files[path].data)}
     if not cited:
-        return {}
+        return AtBaseline()
     wanted = {folder.baseline_blobs[path][0] for path in (*cited, *citing)}
     blobs = await adapters.offload.store(_blobs, adapters.memory_objects(Path(folder.root)), wanted)
     before = {path: blobs[folder.baseline_blobs[path][0]] for path in (*cited, *citing) if _blob(folder, path) in blobs}
@@ -35,7 +49,7 @@ async def baseline_snapshots(adapters: Adapters, folder: WorkspaceSnapshot) -> S
         if text is not None and 1 <= entry.start <= entry.end <= len(text.lines):
             place = (entry.path, entry.start, entry.end)
             taken[place] = snapshot(*place, text, folder.baseline)
-    return taken
+    return AtBaseline(taken, texts)
 
 
 def _blobs(objects: Iterable[MemoryObject], wanted: set[str]) -> Mapping[str, bytes]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 
 from ltmem_gui.domain.anchors import EvidenceSnapshot
@@ -31,7 +32,7 @@ from ltmem_gui.domain.consent import ApplyGrant
 from ltmem_gui.domain.effects import EvidenceMark, KeepEvidence
 from ltmem_gui.domain.errors import InputError, RedactionFailed, RefusedError
 from ltmem_gui.domain.plan import Plan
-from ltmem_gui.pipeline.audit_drift import baseline_snapshots
+from ltmem_gui.pipeline.audit_drift import AtBaseline, at_baseline
 from ltmem_gui.pipeline.ports import Adapters, Store, WorkspaceSnapshot
 from ltmem_gui.pipeline.sessions import open_store
 
@@ -94,10 +95,10 @@ async def unkept(
     `extracted` is what places of sessions said when they were extracted, `sessions` what they say now.
     """
     files = {path: file.data for path, file in folder.files.items()}
-    before: Snapshots = {}
+    before = AtBaseline()
     with suppress(InputError):  # where git cannot be read, the folder as it is is all there is to see
-        before = await baseline_snapshots(adapters, folder)
-    sight = Sight(files, {**before, **extracted}, sessions or {}, folder.baseline)
+        before = await at_baseline(adapters, folder)
+    sight = Sight(files, {**before.places, **extracted}, sessions or {}, folder.baseline, before.files)
     keys = frozenset(record.key for record in kept)
     at = adapters.clock()
     return await checked(adapters, await adapters.offload.thread(lambda: first_sight(sight, keys, at=at)))
@@ -110,18 +111,19 @@ def places_of(records: Sequence[KeptEvidence]) -> dict[tuple[str, int, int], Evi
 
 async def checked(adapters: Adapters, found: Sequence[Unchecked]) -> tuple[KeptEvidence, ...]:
     """Pass the texts of records through the choke point; where that fails, their hashes alone are kept."""
-    distinct = list(dict.fromkeys(one.region for one in found if one.region))
+    distinct = list(dict.fromkeys(one.whole for one in found if one.whole))
     try:
         findings = (await adapters.redact_text(_BETWEEN.join(distinct))).findings if distinct else ()
     except RedactionFailed:
         return in_the_open(found, [False] * len(found))
-    fine = {"": True}
-    at = 0
-    for text in distinct:
-        end = at + len(text)
-        fine[text] = not any(secret.start < end and at < secret.end for secret in findings)
-        at = end + len(_BETWEEN)
-    return in_the_open(found, [fine[one.region] for one in found])
+    places = [0, *accumulate(len(text) + len(_BETWEEN) for text in distinct)]
+    starts = dict(zip(distinct, places, strict=False))
+
+    def fine(one: Unchecked) -> bool:
+        at = starts.get(one.whole, 0)
+        return not any(secret.start < at + one.last and at + one.first < secret.end for secret in findings)
+
+    return in_the_open(found, [fine(one) for one in found])
 
 
 def _at_baseline(record: KeptEvidence, baseline: str | None) -> KeptEvidence:

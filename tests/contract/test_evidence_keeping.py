@@ -5,25 +5,32 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import random
+import string
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import pytest
 
 from ltmem_gui.cli.main import Surfaces
 from ltmem_gui.cli.main import run as run_command
-from ltmem_gui.domain.audit_evidence import EXTRACTED, KeptEvidence
+from ltmem_gui.domain.anchors import CitedText, snapshot
+from ltmem_gui.domain.audit_evidence import EXTRACTED, KeptEvidence, Sight, first_sight
 from ltmem_gui.domain.audit_repairs import Repair
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import Selection
 from ltmem_gui.domain.effects import KeepEvidence
 from ltmem_gui.domain.errors import RedactionFailed, WorkspaceMoved
 from ltmem_gui.domain.plan import Plan, PlanState
+from ltmem_gui.domain.redaction import redact_text
 from ltmem_gui.domain.review import all_accepted
+from ltmem_gui.domain.secrets import Redaction
 from ltmem_gui.pipeline.audit import Audit
+from ltmem_gui.pipeline.evidence_keeping import checked
 from ltmem_gui.pipeline.ledger import StoreLedger
 from ltmem_gui.pipeline.operations import Operations
+from ltmem_gui.pipeline.ports import Adapters
 from tests.helpers.bench import DAY, NOW, Bench
 from tests.helpers.guard import Guard
 from tests.helpers.program import tree
@@ -217,6 +224,42 @@ def test_a_secret_is_kept_as_its_hash_and_so_is_everything_that_cannot_be_checke
     monkeypatch.setattr(Bench, "redact_text", fail)
     found = run(plan_keeping(bench)).effects_of(KeepEvidence)[0].records
     assert {mark.quote for mark in found} == {""}
+
+
+class Layer:
+    """The rules alone as the choke point."""
+
+    async def redact_text(self, text: str) -> Redaction:
+        return redact_text(text)
+
+
+def a_key() -> str:
+    chance = random.Random(7)
+    body = ("".join(chance.choices(string.ascii_letters + string.digits, k=64)) for _ in range(24))
+    return "\n".join(["-----BEGIN RSA PRIVATE KEY-----", *body, "-----END RSA PRIVATE KEY-----"])
+
+
+@pytest.mark.parametrize("earlier", [True, False])
+@pytest.mark.parametrize(
+    ("text", "line", "part"),
+    [
+        (f"intro token {SECRET} {'word ' * 19}\nthe cited line says deploy with make\nmore\n", 2, SECRET[-20:]),
+        (f"the cited line says deploy with make\n{'word ' * 19}token {SECRET} and so on\n", 1, SECRET[:10]),
+        (f"the key of the server\n{a_key()}\nthe end\n", 14, a_key().split("\n")[12]),
+    ],
+)
+def test_what_is_cut_from_a_secret_is_not_stored(text: str, line: int, part: str, earlier: bool) -> None:
+    before = CitedText(text.encode())
+    taken = snapshot("notes.md", line, line, before, "b")
+    assert part in taken.before + taken.quote + taken.after
+    memory = f"# M\n<citation_entries>\nnotes.md:{line}-{line} |note=[c1 x]\n</citation_entries>\n"
+    files = {"MEMORY.md": memory.encode(), "notes.md": b"changed\n" if earlier else text.encode()}
+    places = {("notes.md", line, line): taken} if earlier else {}
+    found = first_sight(Sight(files, places, earlier={"notes.md": before}), frozenset(), at=1)
+    (record,) = run(checked(cast(Adapters, Layer()), found))
+    assert record.taken.is_hash_only
+    assert (record.taken.before, record.taken.after) == ("", "")
+    assert record.origin == ("baseline" if earlier else "first sight")
 
 
 async def plan_keeping(bench: Bench) -> Plan:

@@ -77,9 +77,22 @@ def test_first_sight_records_what_is_there_once() -> None:
 def test_the_baseline_tells_what_a_changed_file_said() -> None:
     before = snapshot("rollout_summaries/a.md", 4, 4, CitedText(SUMMARY.encode()), "b1")
     files = folder(PNPM, summary=SUMMARY.replace("- use", "- new\n- use"))
-    (record,) = opened(first_sight(Sight(files, {("rollout_summaries/a.md", 4, 4): before}), (), at=7))
+    earlier = {"rollout_summaries/a.md": CitedText(SUMMARY.encode())}
+    places = {("rollout_summaries/a.md", 4, 4): before}
+    (found,) = first_sight(Sight(files, places, earlier=earlier), (), at=7)
+    assert found.text == f"{before.before}{before.quote}\n{before.after}"
+    assert found.whole == SUMMARY
+    (record,) = opened((found,))
     assert (record.origin, record.taken) == ("baseline", before)
     assert statuses(files, (record,)) == ["moved +1"]
+
+
+@pytest.mark.parametrize("earlier", [{}, {"rollout_summaries/a.md": CitedText(b"another\ntext\nthan\nthat\n")}])
+def test_words_of_the_baseline_that_cannot_be_seen_in_their_file_are_not_stored(earlier: dict[str, CitedText]) -> None:
+    before = snapshot("rollout_summaries/a.md", 4, 4, CitedText(SUMMARY.encode()), "b1")
+    places = {("rollout_summaries/a.md", 4, 4): before}
+    (record,) = opened(first_sight(Sight(folder(PNPM), places, earlier=earlier), (), at=7))
+    assert (record.origin, record.taken) == ("baseline", hashed(before))
 
 
 def test_an_apply_records_what_comes_and_drops_what_goes() -> None:
@@ -114,7 +127,7 @@ def test_another_claim_that_cites_the_same_lines_is_recorded_by_itself() -> None
 def test_what_may_not_be_stored_is_found_by_its_hash_alone(start: int) -> None:
     entry = f"rollout_summaries/a.md:{start}-{start + 1} |note=[n]"
     (found,) = first_sight(Sight(folder(entry)), (), at=1)
-    assert "- use pnpm, never npm here" in found.region
+    assert "- use pnpm, never npm here" in found.text
     (record,) = in_the_open((found,), [False])
     assert (record.taken.quote, record.taken.before, record.taken.after) == ("", "", "")
     assert record.taken.is_hash_only
