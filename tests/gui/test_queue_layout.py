@@ -25,6 +25,7 @@ from ltmem_gui.ui.dialogs.file_sheet import FileSheet
 from ltmem_gui.ui.dialogs.view_name import ViewName
 from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models.job_table import COLUMNS
+from ltmem_gui.ui.models.layout_keeper import LayoutKeeper
 from ltmem_gui.ui.models.saved_views import DEFAULT_VIEWS, with_view, without_view
 from ltmem_gui.ui.models.window_state import (
     MAX_VIEWS,
@@ -258,6 +259,76 @@ def test_the_last_layout_wins_over_a_write_that_is_under_way(
     hidden = [column["id"] for column in json.loads(place.file.read_bytes())["queue"]["columns"] if column["hidden"]]
     assert sorted(hidden) == ["cost", "lease"]
     assert not layout.keeper._timer.isActive()
+
+
+class Files:
+    """Files of layouts in memory; a write beside the window waits for `gate`."""
+
+    def __init__(self) -> None:
+        self.held = {Path("/a"): to_bytes(WindowState(remember=True, width=1))}
+        self.gate = threading.Event()
+        self.gate.set()
+        self.begun = threading.Event()
+
+    def path(self, home: Path) -> Path:
+        return home / "window.json"
+
+    def read(self, home: Path) -> bytes | None:
+        return self.held.get(home)
+
+    def write(self, home: Path, data: bytes) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            self.begun.set()
+            assert self.gate.wait(5)
+        self.held[home] = data
+
+    def state(self) -> WindowState:
+        return from_bytes(self.held[Path("/a")])
+
+
+def test_a_write_belongs_to_the_folder_it_was_meant_for(harness: LoopHarness, qtbot: QtBot) -> None:
+    files, width = Files(), [1]
+    keeper = LayoutKeeper(files, harness.supervisor, lambda: WindowState(width=width[0]))
+
+    async def turn() -> None:
+        keeper.open(Path("/a"))
+        width[0] = 5
+        keeper._on_timer_fired()
+        keeper.open(Path("/b"))
+        await harness.supervisor.idle()
+
+    harness.run(turn())
+    assert list(files.held) == [Path("/a")]
+    assert files.state().width == 5
+
+
+def test_a_slow_write_neither_outlives_a_change_back_nor_hides_a_new_yes(harness: LoopHarness, qtbot: QtBot) -> None:
+    files, width = Files(), [1]
+    keeper = LayoutKeeper(files, harness.supervisor, lambda: WindowState(width=width[0]))
+
+    async def write_slowly(meanwhile: Callable[[], None]) -> None:
+        files.begun.clear()
+        files.gate.clear()
+        keeper._on_timer_fired()
+        await asyncio.to_thread(files.begun.wait, 5)
+        files.gate.set()
+        meanwhile()
+        await harness.supervisor.idle()
+
+    def change_back() -> None:
+        width[0] = 1
+        keeper.close()
+
+    keeper.open(Path("/a"))
+    width[0] = 5
+    harness.run(write_slowly(change_back))
+    assert files.state().width == 1
+    width[0] = 7
+    harness.run(write_slowly(keeper.stop))
+    assert not files.state().remember
+    keeper.allow()
+    keeper.close()
+    assert files.state() == WindowState(remember=True, width=7)
 
 
 def test_what_cannot_be_written_is_told_and_the_window_goes_on(place: Place, guard: Guard) -> None:

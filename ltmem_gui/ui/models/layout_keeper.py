@@ -117,14 +117,19 @@ class LayoutKeeper(QObject):
         return to_bytes(self._current().model_copy(update={"remember": self._remember}))
 
     def _on_timer_fired(self) -> None:
-        self._supervisor.spawn(WRITE_TASK, self._write_beside(self._data()), policy="parallel")
-
-    async def _write_beside(self, data: bytes) -> None:
-        home = self._home
+        home, data = self._home, self._data()
         if home is not None and data != self._written:
             self._generation += 1
-            if await asyncio.to_thread(self._write_newest, home, data, self._generation):
-                self._written = data
+            # What the file holds is open until the write has ended.
+            self._written = b""
+            # What is written, and where, is settled now: when the task starts another folder may be open.
+            work = self._write_beside(home, data, self._generation)
+            self._supervisor.spawn(WRITE_TASK, work, policy="parallel")
+
+    async def _write_beside(self, home: Path, data: bytes, generation: int) -> None:
+        written = await asyncio.to_thread(self._write_newest, home, data, generation)
+        if written and generation == self._generation:
+            self._written = data
 
     def _write_newest(self, home: Path, data: bytes, generation: int) -> bool:
         """Write on a thread, unless something newer was written meanwhile."""
