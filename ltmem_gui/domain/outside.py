@@ -36,7 +36,7 @@ class WriteCopy:
     """Write one file: `size` in bytes, `sha256` of exactly what is written.
 
     `replaces` is the size of the file that is there already, None where there is none. `redactions` counts what was
-    taken out.
+    taken out; None where nobody looked for secrets.
     """
 
     path: str
@@ -44,7 +44,7 @@ class WriteCopy:
     sha256: str
     what: str
     replaces: int | None = None
-    redactions: int = 0
+    redactions: int | None = None
 
 
 OutsideAct = StartProgram | WriteCopy

@@ -36,9 +36,11 @@ class OutsideActs:
         return await self._adapters.offload.thread(self._manager, place)
 
     async def plan_copy(
-        self, target: Path, data: bytes, what: str, *, roots: Sequence[Path] = (), redactions: int = 0
+        self, target: Path, data: bytes, what: str, *, roots: Sequence[Path] = (), redactions: int | None = None
     ) -> WriteCopy:
         """Return what writes `data` to `target`; `roots` are the folders the program keeps.
+
+        `redactions` counts the secrets that were replaced; None where nobody looked, and nothing is said.
 
         Raises `RefusedError` and `InputError` for a target that cannot be written, and for one inside such a folder:
         there only a reviewed plan writes.
@@ -67,7 +69,7 @@ class OutsideActs:
         name, *rest = outside.manager_command(outside.find(place))
         return StartProgram((outside.program(name, place.root), *rest), "file manager", place)
 
-    def _copy(self, target: Path, data: bytes, what: str, roots: tuple[Path, ...], redactions: int) -> WriteCopy:
+    def _copy(self, target: Path, data: bytes, what: str, roots: tuple[Path, ...], redactions: int | None) -> WriteCopy:
         outside = self._adapters.outside
         path = outside.real_folder(target.parent) / target.name
         if any(is_within(str(path), str(outside.real_folder(root))) for root in roots):

@@ -87,8 +87,10 @@ def test_a_copy_says_where_how_much_and_what_is_lost(qtbot: QtBot) -> None:
         assert part in text, part
     manager = StartProgram(("xdg-open", "/m"), "file manager", START.place)
     assert "Show this file in the file manager?" in words(shown(qtbot, manager))
-    plain = WriteCopy("/x", 1, "0" * 64, "The review as JSON")
+    plain = WriteCopy("/x", 1, "0" * 64, "The review as JSON", redactions=0)
     assert "No secret was found" in words(shown(qtbot, plain))
+    unseen = WriteCopy("/x", 1, "0" * 64, "The choice of a model")
+    assert "secret" not in words(shown(qtbot, unseen)).lower()
 
 
 class Recorder:

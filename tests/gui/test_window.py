@@ -193,11 +193,11 @@ def test_other_folders_wait_for_the_task_that_runs(desk: Desk) -> None:
     page = desk.window.folders
     page.demo.setText(str(desk.top / "demo"))
     assert page.go.isEnabled()
-    desk.controller._on_run_changed(RunState(RunPhase.EXTRACTING))
+    desk.controller.workbench._set_run(RunState(RunPhase.EXTRACTING))
     assert not page.go.isEnabled()
     assert not page.open_demo.isEnabled()
     assert page._hint.text() == page.open_demo.toolTip() == "A task is running: wait until it is done, or cancel it."
-    desk.controller._on_run_changed(RunState(RunPhase.DONE))
+    desk.controller.workbench._set_run(RunState(RunPhase.DONE))
     assert page.go.isEnabled()
     assert page.open_demo.isEnabled()
     assert page._hint.text() == ""

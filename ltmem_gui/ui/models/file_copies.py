@@ -25,7 +25,8 @@ class FileCopies(QObject):
         if target is not None:
             await copies.save(target, data, "Review as Markdown", redactions=2)
 
-    What is saved must have passed the choke point before. Signals: `noticed` (`Notice`: what was written).
+    What is saved must have passed the choke point before: `redactions` is what it counted, None where nobody looked.
+    Signals: `noticed` (`Notice`: what was written).
     """
 
     noticed = Signal(object)
@@ -46,7 +47,7 @@ class FileCopies(QObject):
         self._kept = kept
         self.choose = choose
 
-    async def save(self, target: Path, data: bytes, what: str, *, redactions: int = 0) -> bool:
+    async def save(self, target: Path, data: bytes, what: str, *, redactions: int | None = None) -> bool:
         """Ask, then write; tell whether it was written. Raises `InputError`, `RefusedError`."""
         outside = self._operations.outside
         act = await outside.plan_copy(target, data, what, roots=self._kept(), redactions=redactions)

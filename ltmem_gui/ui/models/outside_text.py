@@ -40,10 +40,9 @@ def describe_act(act: OutsideAct) -> ActText:
     if act.replaces is not None:
         warnings.append(f"Replaces the file that is there ({size(act.replaces)}). Its text is lost.")
     facts = [f"{one_line(act.what)}, {size(act.size)}"]
-    if act.redactions:
-        facts.append(f"{plural(act.redactions, 'secret')} replaced in it")
-    else:
-        facts.append("No secret was found in it")
+    if act.redactions is not None:
+        found = f"{plural(act.redactions, 'secret')} replaced in it"
+        facts.append(found if act.redactions else "No secret was found in it")
     return ActText(
         "Write this file?",
         "Writes",
