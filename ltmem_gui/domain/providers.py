@@ -55,6 +55,7 @@ class ProviderSettings(BaseModel):
     context_window: Annotated[int, Field(ge=0)] = 0
     timeout_seconds: Annotated[int, Field(ge=1, le=3600)] = 600
     output_limit: Annotated[int, Field(ge=0)] = 0  # tokens of one answer; 0: the model's own limit
+    must_limit: bool = False  # money is limited, which holds only while answers are
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -152,8 +153,12 @@ def output_limit_of(settings: Settings, provider: str, model: str) -> int:
     """Return how many tokens an answer may take, 0 for the model's own limit; a money limit needs one to hold."""
     if settings.max_output_tokens:
         return settings.max_output_tokens
-    limited = settings.max_cost_per_run > 0 and price_of(settings.prices, provider, model) is not None
-    return OUTPUT_LIMIT_TOKENS if limited else 0
+    return OUTPUT_LIMIT_TOKENS if limits_money(settings, provider, model) else 0
+
+
+def limits_money(settings: Settings, provider: str, model: str) -> bool:
+    """Tell whether money limits what a model may be asked: without a price it cannot."""
+    return settings.max_cost_per_run > 0 and price_of(settings.prices, provider, model) is not None
 
 
 def provider_of(name: str, settings: Settings, model: str = "", *, needs_model: bool = True) -> ProviderSettings:
@@ -180,6 +185,7 @@ def provider_of(name: str, settings: Settings, model: str = "", *, needs_model: 
             context_window=settings.context_window,
             timeout_seconds=settings.request_timeout_seconds,
             output_limit=output_limit_of(settings, name, chosen),
+            must_limit=limits_money(settings, name, chosen),
         )
     except ValueError as error:
         reason = str(error).split("Value error, ")[-1].split(" [type=")[0]

@@ -12,6 +12,11 @@ from ltmem_gui.llm.connection import Connection
 from ltmem_gui.llm.schema import chat_format, responses_format
 from ltmem_gui.llm.server_memory import Accepts
 
+NO_LIMIT = (
+    "the server takes no limit for the length of an answer, so that a limit of money cannot hold: "
+    "clear max_cost_per_run, or choose another server"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -52,6 +57,8 @@ def _for_chat(connection: Connection, question: Question, accepts: Accepts) -> d
         body["reasoning_effort"] = question.effort
     if connection.provider.output_limit and accepts.limit_name:
         body[accepts.limit_name] = connection.provider.output_limit
+    elif connection.provider.must_limit:
+        raise connection.failure("request", NO_LIMIT)
     return body
 
 

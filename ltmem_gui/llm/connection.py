@@ -70,14 +70,15 @@ class Connection:
     async def send(self, path: str, body: Callable[[Accepts], dict[str, Any]]) -> dict[str, Any]:
         """Send one request and return the answer, stepping down while the server refuses its form, never otherwise.
 
-        Raises `ProviderError` with the failure group.
+        `body` builds what is sent, or raises. Raises `ProviderError` with the failure group.
         """
         client = await self._built()
         while True:
             accepts = self.memory.of(self.provider)
+            asked = body(accepts)
             try:
                 # As bytes: the client's own types would walk through body and answer once more.
-                data: bytes = await client.post(path, cast_to=bytes, body=body(accepts))
+                data: bytes = await client.post(path, cast_to=bytes, body=asked)
             except Exception as error:
                 lower = self._lower(error, accepts)
                 if lower is None:

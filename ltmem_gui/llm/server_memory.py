@@ -9,6 +9,19 @@ from ltmem_gui.domain.limits import ProviderLimits, ServerForms
 from ltmem_gui.domain.providers import ProviderSettings, Rung
 
 LimitName = Literal["max_completion_tokens", "max_tokens", ""]
+_UNKNOWN_WORDS = (
+    "unsupported",
+    "not supported",
+    "not support ",
+    "unknown",
+    "unrecognized",
+    "unrecognised",
+    "unexpected",
+    "extra_forbidden",
+    "not permitted",
+    "not allowed",
+)
+_VALUE_WORDS = ("value", "too large", "too high", "too big", "at most", "less than", "maximum", "exceed", "must be")
 _FORM_WORDS = ("response_format", "json_schema", "json_object", "text.format", "schema", "grammar")
 
 
@@ -28,7 +41,7 @@ class Accepts:
         said = refusal.lower()
         if self.effort and "reasoning" in said:
             return replace(self, effort=False)
-        if limited and self.limit_name and self.limit_name in said:
+        if limited and self.limit_name and self.limit_name in said and _is_unknown(said):
             return replace(self, limit_name="max_tokens" if self.limit_name == "max_completion_tokens" else "")
         if self.rung is not Rung.PLAIN and any(word in said for word in _FORM_WORDS):
             return replace(self, rung=Rung(self.rung + 1))
@@ -59,7 +72,9 @@ class ServerMemory:
 
     def recall(self, provider: ProviderSettings, forms: ServerForms) -> None:
         """Take over what an earlier run found out; what this one found out counts more."""
-        found = Accepts(Rung(forms.rung), forms.effort, forms.limit_name)
+        # Where money is limited nothing may be sent without a limit: whether there is none is asked anew.
+        limit_name = forms.limit_name or ("max_completion_tokens" if provider.must_limit else "")
+        found = Accepts(Rung(forms.rung), forms.effort, limit_name)
         self._accepts.setdefault(_key(provider), found)
 
     def limits_of(self, provider: ProviderSettings) -> ProviderLimits | None:
@@ -73,6 +88,11 @@ class ServerMemory:
         if limits.retry_at is None and until is not None:
             limits = limits.model_copy(update={"retry_at": until})
         self._limits[_key(provider)] = limits
+
+
+def _is_unknown(said: str) -> bool:
+    """Tell whether a server does not know a parameter; one that refuses its value knows it well."""
+    return any(word in said for word in _UNKNOWN_WORDS) and not any(word in said for word in _VALUE_WORDS)
 
 
 def _key(provider: ProviderSettings) -> tuple[str, str, str]:

@@ -232,7 +232,7 @@ def test_a_refusal_for_another_reason_does_not_weaken_the_schema() -> None:
 
 
 def test_the_longest_answer_is_named_as_the_server_takes_it() -> None:
-    memory = ServerMemory()
+    memory, memory_of_money = ServerMemory(), ServerMemory()
     with model_server(refuses=frozenset({"max_completion_tokens"})) as server:
         for _ in range(2):
             extract(server, memory=memory, output_limit=500)
@@ -241,6 +241,16 @@ def test_the_longest_answer_is_named_as_the_server_takes_it() -> None:
     with model_server(refuses=frozenset({"max_completion_tokens", "max_tokens"})) as server:
         extract(server, output_limit=500)
         assert not any(name.startswith("max_") for name in server.posts[-1].body)
+    with model_server(refuses=frozenset({"max_completion_tokens", "max_tokens"})) as server:
+        for _ in range(2):
+            with pytest.raises(ProviderError, match="a limit of money cannot hold") as caught:
+                extract(server, memory=memory_of_money, output_limit=500, must_limit=True)
+            assert caught.value.group == "request"
+        # Nothing was answered, and the second time nothing was asked.
+        assert [set(post.body) & {"max_completion_tokens", "max_tokens"} for post in server.posts] == [
+            {"max_completion_tokens"},
+            {"max_tokens"},
+        ]
     with model_server() as server:
         extract(server, output_limit=500, api="responses")
         extract(server)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltmem_gui.domain.limits import WITHOUT_RESET_SECONDS, LimitWindow, ProviderLimits
+from ltmem_gui.domain.limits import WITHOUT_RESET_SECONDS, LimitWindow, ProviderLimits, ServerForms
 from ltmem_gui.domain.providers import ProviderSettings
 from ltmem_gui.llm.limits import MAX_KINDS, MAX_WAIT_SECONDS, limits_of
 from ltmem_gui.llm.server_memory import Accepts, ServerMemory
@@ -190,3 +190,39 @@ def test_the_longest_answer_has_two_names_and_may_have_none() -> None:
     assert second.limit_name == ""
     assert second.after("max_tokens is not supported", limited=True) is None
     assert Accepts().after("max_completion_tokens", limited=False) is None
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "max_completion_tokens is too large: 16384. This model supports at most 4096 completion tokens",
+        "unsupported_value Unsupported value: 'max_completion_tokens' does not support 16384 with this model.",
+        "max_completion_tokens must be less than 4096",
+        "invalid request: model, messages, max_completion_tokens",
+    ],
+)
+def test_a_limit_that_is_refused_for_its_value_is_not_given_up(refusal: str) -> None:
+    assert Accepts().after(refusal, limited=True) is None
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "Unsupported parameter: 'max_completion_tokens' is not supported with this model. Use 'max_tokens' instead.",
+        "Unrecognized request argument supplied: max_completion_tokens",
+        "extra_forbidden: Extra inputs are not permitted (max_completion_tokens)",
+    ],
+)
+def test_a_limit_whose_name_is_not_known_is_called_by_the_other(refusal: str) -> None:
+    found = Accepts().after(refusal, limited=True)
+    assert found is not None
+    assert found.limit_name == "max_tokens"
+
+
+def test_that_there_is_no_limit_is_asked_anew_where_money_needs_one() -> None:
+    forms = ServerForms(at=NOW, rung=1, effort=False, limit_name="")
+    for must_limit, name in ((False, ""), (True, "max_completion_tokens")):
+        memory = ServerMemory()
+        server = SERVER.model_copy(update={"must_limit": must_limit})
+        memory.recall(server, forms)
+        assert memory.of(server).limit_name == name
