@@ -382,9 +382,49 @@ def test_without_a_named_folder_no_project_is_looked_for(room: Room, guard: Guar
     assert "no session names a project folder" in room.panel._evidence_title.full_text
     room.harness.call(room.panel.open_evidence)
     assert room.panel.projects.opened == ()
-    named = [f"/p{number}" for number in range(4)]
-    room.panel.projects.follow(None, ScanReport(tuple(replace(scanned(n), cwd=cwd) for n, cwd in enumerate(named))))
-    assert room.panel.projects.words() == "press O to read it from the git objects below /p0, /p1 and 2 more"
+
+
+def test_one_press_opens_one_folder_the_one_that_is_named(
+    room: Room, guard: Guard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    class Projects:
+        def read(self, folder: Path, commit: str, path: str) -> bytes:
+            asked.append(str(folder))
+            if str(folder) != "/p1":
+                raise InputError("there is no git repository")
+            return b"one\ntwo\n"
+
+    monkeypatch.setattr(Bench, "project_files", Projects())
+    with guard.grant():
+        (room.bench.memory / "MEMORY.md").write_text(
+            "<citation_entries>\na.py@abcdef1:2-2 |note=[there]\n</citation_entries>\n"
+        )
+        for path in (room.bench.memory / "rollout_summaries").iterdir():
+            path.unlink()
+    named = [
+        *(f"/p{number}" for number in range(3)),
+        "/" + "x" * 200,
+        "/hidden\u202efolder",
+        "/two  blanks",
+        "relative",
+    ]
+    room.read(ScanReport(tuple(replace(scanned(number), cwd=cwd) for number, cwd in enumerate(named))))
+    panel = room.panel
+    room.go_to("there")
+    assert "below /p0, the first of 3 that" in panel._evidence_title.full_text
+    room.harness.call(panel.open_evidence)
+    assert asked == ["/p0"]
+    title = panel._evidence_title.full_text
+    assert title.index("below /p1, the first of 2") < title.index("/p0: there is no git repository")
+    room.harness.call(panel.open_evidence)
+    assert asked[1:] == ["/p0", "/p1"]
+    assert panel.evidence.marked_labels == ("2",)
+    for _ in range(2):
+        room.harness.call(panel.open_evidence)  # what is shown already needs no further folder
+    assert panel.projects.opened == (Path("/p0"), Path("/p1"))
+    assert "/p2" not in asked
 
 
 def test_the_list_is_grouped_and_groups_open_and_close(room: Room, qtbot: QtBot) -> None:

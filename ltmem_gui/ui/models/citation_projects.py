@@ -19,6 +19,8 @@ from ltmem_gui.ui.models.text_lines import TextLine, decoded, lines_of
 
 TASK = "citations.project"
 MOST_FOLDERS = 20
+LONGEST_SHOWN = 120
+"""A folder whose name cannot be shown whole and as it is, is not opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,9 @@ class ProjectEvidence:
 
 
 class ProjectReader(QObject):
-    """Read cited files at their commits, each folder only after it was opened once.
+    """Read cited files at their commits, each folder only after a press that it was named for.
+
+    Text of sessions names the folders: one press opens one, and only the one that is shown.
 
     Signals: `read` (`ProjectEvidence`).
     """
@@ -44,6 +48,7 @@ class ProjectReader(QObject):
         self._supervisor = supervisor
         self._folders: tuple[str, ...] = ()
         self._opened: frozenset[str] = frozenset()
+        self._offered: str | None = None
 
     @property
     def opened(self) -> tuple[Path, ...]:
@@ -52,28 +57,31 @@ class ProjectReader(QObject):
 
     def follow(self, folder: WorkspaceSnapshot | None, report: ScanReport | None) -> None:
         """Take the working folders that summaries and scanned sessions name; none of them is looked at."""
+        self._offered = None
         files = {path: file.data for path, file in folder.files.items()} if folder is not None else {}
         scanned = [rollout.cwd for rollout in report.rollouts] if report is not None else []
         named = dict.fromkeys((*named_folders(files), *scanned))
-        self._folders = tuple(name for name in named if name and Path(name).is_absolute())[:MOST_FOLDERS]
+        self._folders = tuple(name for name in named if Path(name).is_absolute() and _is_shown(name))[:MOST_FOLDERS]
 
-    def words(self) -> str:
-        """Say which folders opening a file would look into."""
-        if not self._folders:
-            return "no session names a project folder"
-        more = f" and {len(self._folders) - 2} more" if len(self._folders) > 2 else ""
-        names = ", ".join(one_line(folder, 80) for folder in self._folders[:2])
-        return f"press O to read it from the git objects below {names}{more}"
+    def offer(self) -> str:
+        """Say which folder the next press looks into: the one that is named now, and no other."""
+        left = [folder for folder in self._folders if folder not in self._opened]
+        self._offered = left[0] if left else None
+        if not left:
+            return "" if self._folders else "no session names a project folder"
+        more = f", the first of {len(left)} that sessions name" if len(left) > 1 else ""
+        return f"press O to read it from the git objects below {left[0]}{more}"
 
     def ask(self, row: CitationRow, *, pressed: bool, done: Callable[[], bool]) -> bool:
-        """Read a row's file if its folders were opened before, or now that a person `pressed`; tell whether it is read.
+        """Read a row's file from the folders opened before, and the one on offer if a person `pressed`; tell whether.
 
         `done` tells that the row is not shown any more.
         """
         if row.place is not Place.PROJECT or row.entry is None or not self._folders:
             return False
-        if pressed:
-            self._opened = frozenset(self._folders)
+        if pressed and self._offered is not None:
+            self._opened |= {self._offered}
+        self._offered = None
         folders = self.opened
         if not folders:
             return False
@@ -86,8 +94,12 @@ class ProjectReader(QObject):
         if done():
             return
         if isinstance(found, str):
-            self.read.emit(ProjectEvidence(row, reason=found))
+            self.read.emit(ProjectEvidence(row, reason="; ".join(filter(None, (self.offer(), found)))))
             return
         lines = lines_of(decoded(found), range(row.entry.start, row.entry.end + 1))
         reason = "" if row.entry.end <= len(lines) else f"the file has {len(lines)} lines"
         self.read.emit(ProjectEvidence(row, lines, reason))
+
+
+def _is_shown(folder: str) -> bool:
+    return one_line(folder, LONGEST_SHOWN) == folder

@@ -325,7 +325,7 @@ class CitationsPanel(QWidget):
         if ref is not None:
             self._supervisor.spawn(TASK, self._show_rollout(row, ref), policy="replace")
         else:
-            words = self.projects.words() if row.place is Place.PROJECT else row.reason
+            words = self.projects.offer() if row.place is Place.PROJECT else row.reason
             reason = words or "this session is not in the last scan; scan its folder to open it"
             self._evidence_title.set_text(f"Evidence · {one_line(row.target, 120)} — {reason}")
 
