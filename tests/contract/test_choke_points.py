@@ -20,7 +20,7 @@ from ltmem_gui.domain.extraction import Candidate, ExtractionInput, ExtractionRe
 from ltmem_gui.domain.plan import Plan
 from ltmem_gui.domain.review import from_flags
 from ltmem_gui.pipeline.agent_run import Applied
-from ltmem_gui.pipeline.failure_words import WITHHELD, checked_by
+from ltmem_gui.pipeline.failure_words import WITHHELD, checked_by, checked_words
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.redactor import service
 from ltmem_gui.redactor.service import SecretRedactor
@@ -420,3 +420,11 @@ def test_an_error_that_is_told_keeps_its_kind() -> None:
     assert told.what == "said [REDACTED:github_token]"
     same = ProviderError("nothing in it")
     assert checked_by(SecretRedactor(engine="layer").redact, same) is same
+
+
+@pytest.mark.usefixtures("broken")
+def test_what_cannot_be_checked_is_withheld_in_every_form() -> None:
+    redact = SecretRedactor(engine="layer").redact
+    assert checked_words(redact, ODD) == WITHHELD
+    told = checked_by(redact, ProviderError(ODD, ODD, ODD, group="quota"))
+    assert (told.what, told.remedy, told.where, told.group) == (f"ProviderError: {WITHHELD}", "", "", "quota")

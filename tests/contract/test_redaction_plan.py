@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from ltmem_gui.domain.errors import InputError, NothingToDo, UsageError
 from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.domain.review import from_flags
 from ltmem_gui.pipeline.operations import Operations
+from ltmem_gui.redactor import service
 from tests.helpers.agents import copied, extracted
 from tests.helpers.bench import Bench
 from tests.helpers.guard import Guard
@@ -134,3 +136,41 @@ def test_the_command_line_plans_and_applies_it(bench: Bench, tmp_path: Path) -> 
     assert json.loads(applied.out)["operation"] == "redact"
     assert program("scan-secrets", "--memory-root", program.memory).code == 0
     assert program.plan("redact").code == 3
+
+
+def test_a_file_that_cannot_be_checked_stays_and_is_told(
+    bench: Bench, guard: Guard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with guard.grant():
+        (bench.memory / "odd.md").write_text("odd-text\n")
+    whole = service.redact_text
+
+    def choosy(text: str, **more: Any) -> Any:
+        if text == "odd-text\n":
+            raise ValueError(text)
+        return whole(text, **more)
+
+    monkeypatch.setattr(service, "redact_text", choosy)
+    plan = planned(bench)
+    (finding,) = [f for f in plan.findings if f.path == "odd.md"]
+    assert "could not be checked for secrets, and stays as it is" in finding.text
+    assert "odd.md" not in {change.path for change in plan.changes}
+
+
+def test_a_file_that_cannot_be_checked_for_what_another_names_stays_too(
+    bench: Bench, guard: Guard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with guard.grant():
+        (bench.memory / "one.md").write_text("the password is walnut5518\n")
+        (bench.memory / "two.md").write_text("try walnut5518 first\n")
+    whole = service.redact_text
+
+    def choosy(text: str, **more: Any) -> Any:
+        if text.startswith("try ") and "walnut5518" in more["known"]:
+            raise ValueError(text)
+        return whole(text, **more)
+
+    monkeypatch.setattr(service, "redact_text", choosy)
+    plan = planned(bench)
+    assert [change.path for change in plan.changes] == ["one.md"]
+    assert [f.path for f in plan.findings if "could not be checked" in f.text] == ["two.md"]
