@@ -273,7 +273,7 @@ def test_rows_are_held_released_and_run_by_small_plans(desk: Desk) -> None:
     desk.press("folders.scan")
     queue = desk.window.queue
     registry = desk.window.registry
-    done = next(row for row in queue.model.rows if row.title.startswith("Plot"))
+    done = next(row for row in queue.model.rows if row.title.startswith("Add a nullable"))
     queue.select_key(done.key)
     assert not registry.action("queue.hold").isEnabled()
     assert "exclude it instead" in registry.action("queue.hold").toolTip()
