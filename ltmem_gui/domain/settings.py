@@ -58,7 +58,7 @@ class Settings(BaseModel):
     editor: Annotated[str, AfterValidator(check_editor)] = ""  # command with {file} and {line}; empty: none
     max_output_tokens: Annotated[int, Field(ge=0, le=10_000_000)] = 0  # of one answer; 0: the model's own limit
     prices: Annotated[tuple[Price, ...], BeforeValidator(as_prices), AfterValidator(newest_only)] = ()
-    max_cost_per_run: Amount = Decimal(0)  # in the currency of the model's price; 0: no limit
+    max_cost_per_run: Amount = Decimal(0)  # of each phase, in the currency of the price; 0: no limit
 
     def with_overrides(self, pairs: Iterable[str]) -> Settings:
         """Return settings changed by `key=value` texts.

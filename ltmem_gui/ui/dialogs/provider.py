@@ -362,6 +362,13 @@ class ProviderPage(QDialog):
         label.setText("Model file" if form.name == LOCAL else "Model")
         self._show_note(form)
         self._allow(form)
+        self._grow()
+
+    def _grow(self) -> None:
+        """Make room for what is said now; the page never shrinks under somebody's hands."""
+        layout = self.layout()
+        if layout is not None and self.isVisible():
+            self.resize(self.width(), max(self.height(), layout.totalHeightForWidth(self.width())))
 
     def _show_note(self, form: ProviderForm) -> None:
         try:
