@@ -32,10 +32,24 @@ class StartProgram:
 
 
 @dataclass(frozen=True, slots=True)
+class FileThere:
+    """The file that a copy would replace, as it was looked at: `size` in bytes, times in nanoseconds.
+
+    One that was written since, or is another file of that name and size, is not equal.
+    """
+
+    size: int
+    device: int = 0
+    inode: int = 0
+    written_ns: int = 0
+    changed_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class WriteCopy:
     """Write one file: `size` in bytes, `sha256` of exactly what is written.
 
-    `replaces` is the size of the file that is there already, None where there is none. `redactions` counts what was
+    `replaces` is the file that is there already, None where there is none. `redactions` counts what was
     taken out; None where nobody looked for secrets.
     """
 
@@ -43,7 +57,7 @@ class WriteCopy:
     size: int
     sha256: str
     what: str
-    replaces: int | None = None
+    replaces: FileThere | None = None
     redactions: int | None = None
 
 

@@ -75,4 +75,4 @@ class OutsideActs:
         if any(is_within(str(path), str(outside.real_folder(root))) for root in roots):
             what_is_wrong = "a copy is not written into the memory or data folder"
             raise RefusedError(what_is_wrong, "name a file elsewhere", str(path))
-        return WriteCopy(str(path), len(data), content_hash(data), what, outside.size_at(path), redactions)
+        return WriteCopy(str(path), len(data), content_hash(data), what, outside.file_at(path), redactions)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ltmem_gui.domain.opening import Place
-from ltmem_gui.domain.outside import OutsideGrant
+from ltmem_gui.domain.outside import FileThere, OutsideGrant
 from ltmem_gui.pipeline.project_ports import ProjectAdapters
 
 
@@ -36,8 +36,8 @@ class OutsideActor(Protocol):
         """Return a folder as it is on disk: one that a person named through links is shown where it is."""
         ...
 
-    def size_at(self, target: Path) -> int | None:
-        """Return the size of the file that a copy would replace, None where there is none.
+    def file_at(self, target: Path) -> FileThere | None:
+        """Return the file that a copy would replace, None where there is none.
 
         Raises `RefusedError` for a link or anything but a regular file, `InputError` for a folder that is missing.
         """

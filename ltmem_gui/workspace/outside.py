@@ -7,6 +7,7 @@ never reached through a link.
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import stat
 import subprocess
@@ -20,7 +21,7 @@ from ltmem_gui.domain.canonical import content_hash
 from ltmem_gui.domain.errors import InputError, RefusedError
 from ltmem_gui.domain.folders import is_within
 from ltmem_gui.domain.opening import Place
-from ltmem_gui.domain.outside import OutsideGrant, StartProgram, WriteCopy
+from ltmem_gui.domain.outside import FileThere, OutsideGrant, StartProgram, WriteCopy
 from ltmem_gui.workspace.disk import sync_folder, write_new
 
 _MODE = 0o600
@@ -75,13 +76,14 @@ class Outside:
         """Return a folder as it is on disk; see the port."""
         return Path(os.path.realpath(folder))
 
-    def size_at(self, target: Path) -> int | None:
-        """Return the size of what a copy would replace; see the port."""
+    def file_at(self, target: Path) -> FileThere | None:
+        """Return what a copy would replace; see the port."""
         _look(target.parent, stat.S_ISDIR)
         try:
-            return _look(target, stat.S_ISREG).st_size
+            state = _look(target, stat.S_ISREG)
         except InputError:
             return None
+        return FileThere(state.st_size, state.st_dev, state.st_ino, state.st_mtime_ns, state.st_ctime_ns)
 
     def start(self, grant: OutsideGrant) -> None:
         """Start a confirmed program; see the port."""
@@ -113,28 +115,41 @@ class Outside:
         if content_hash(data) != act.sha256:
             raise RefusedError("the text is not what was confirmed", "confirm again", act.path)
         target = Path(act.path)
-        if self.size_at(target) != act.replaces:
-            raise RefusedError("the file changed since it was confirmed", "look at it and confirm again", act.path)
+        self._same_file(target, act)
         grant.consume()
         try:
-            _write(target, data, replace=act.replaces is not None)
+            if act.replaces is None:
+                _make(target, data, _MODE)
+            else:
+                self._replace(target, data, act)
+            sync_folder(target.parent)
         except OSError as error:
             raise InputError(f"cannot be written: {error.strerror}", "name another file", act.path) from error
 
+    def _replace(self, target: Path, data: bytes, act: WriteCopy) -> None:
+        fresh = target.with_name(f".ltmem-{secrets.token_hex(8)}.new")
+        _make(fresh, data, stat.S_IMODE(target.lstat().st_mode))
+        try:
+            self._same_file(target, act)  # writing took its time
+            fresh.replace(target)
+        except BaseException:
+            fresh.unlink(missing_ok=True)
+            raise
 
-def _write(target: Path, data: bytes, *, replace: bool) -> None:
-    if not replace:
-        write_new(target, data, _MODE)
-        sync_folder(target.parent)
-        return
-    mode = stat.S_IMODE(target.lstat().st_mode)
-    fresh = target.with_name(f".{target.name}.{os.getpid()}.new")
+    def _same_file(self, target: Path, act: WriteCopy) -> None:
+        if self.file_at(target) != act.replaces:
+            raise RefusedError("the file changed since it was confirmed", "look at it and confirm again", act.path)
+
+
+def _make(path: Path, data: bytes, mode: int) -> None:
+    """Make a file whole or not at all; one that is there already is somebody else's and stays. Raises `OSError`."""
     try:
-        write_new(fresh, data, mode)
-        fresh.replace(target)
-    finally:
-        fresh.unlink(missing_ok=True)
-    sync_folder(target.parent)
+        write_new(path, data, mode)
+    except FileExistsError:
+        raise
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
 
 
 def _look(path: Path, wanted: Callable[[int], bool]) -> os.stat_result:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +20,8 @@ from ltmem_gui.domain.opening import Place
 from ltmem_gui.domain.outside import StartProgram
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.pipeline.outside import OutsideActs
+from ltmem_gui.workspace import outside
+from ltmem_gui.workspace.disk import write_new
 from ltmem_gui.workspace.outside import Outside
 
 EDITOR = 'import sys; open(sys.argv[1], "w").write("\\n".join(sys.argv[2:]))'
@@ -195,11 +199,80 @@ def test_a_file_that_is_there_is_replaced_only_with_its_own_yes(acts: OutsideAct
     with pytest.raises(RefusedError, match="changed since"):
         done(acts.write(acts.approve(fresh), b"new\n"))
     again = done(acts.plan_copy(target, b"new\n", "the review"))
-    assert again.replaces == 11
+    assert again.replaces.size == 11
     done(acts.write(acts.approve(again), b"new\n"))
     assert target.read_bytes() == b"new\n"
     assert target.stat().st_mode & 0o777 == 0o640
     assert [path.name for path in tmp_path.iterdir()] == ["review.md"]
+
+
+@pytest.mark.parametrize("how", ["written", "written with its old time", "another file"])
+def test_a_file_that_changed_but_for_its_size_is_not_replaced(acts: OutsideActs, tmp_path: Path, how: str) -> None:
+    target = tmp_path / "review.md"
+    target.write_bytes(b"older text\n")
+    state = target.stat()
+    act = done(acts.plan_copy(target, b"new\n", "the review"))
+    if how == "another file":
+        (tmp_path / "other").write_bytes(b"newer work\n")
+        (tmp_path / "other").replace(target)
+    else:
+        target.write_bytes(b"newer work\n")
+    if how != "written":
+        os.utime(target, ns=(state.st_atime_ns, state.st_mtime_ns))
+    with pytest.raises(RefusedError, match="changed since"):
+        done(acts.write(acts.approve(act), b"new\n"))
+    assert target.read_bytes() == b"newer work\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["review.md"]
+
+
+def test_a_file_that_changes_while_the_copy_is_written_stays(
+    acts: OutsideActs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "review.md"
+    target.write_bytes(b"older text\n")
+    act = done(acts.plan_copy(target, b"new\n", "the review"))
+
+    def slow(path: Path, data: bytes, mode: int) -> None:
+        write_new(path, data, mode)
+        target.write_bytes(b"newer work\n")
+
+    monkeypatch.setattr(outside, "write_new", slow)
+    with pytest.raises(RefusedError, match="changed since"):
+        done(acts.write(acts.approve(act), b"new\n"))
+    assert target.read_bytes() == b"newer work\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["review.md"]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_full_disk_leaves_nothing_and_takes_nothing(
+    acts: OutsideActs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    target = tmp_path / "review.md"
+    if there:
+        target.write_bytes(b"older text\n")
+    act = done(acts.plan_copy(target, b"new\n", "the review"))
+
+    def full(path: Path, data: bytes, mode: int) -> None:
+        path.write_bytes(data[:1])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(outside, "write_new", full)
+    with pytest.raises(InputError, match="No space left"):
+        done(acts.write(acts.approve(act), b"new\n"))
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"older text\n"] * there
+
+
+def test_only_what_was_made_here_is_removed(acts: OutsideActs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "review.md"
+    target.write_bytes(b"older text\n")
+    foreign = tmp_path / ".ltmem-00.new"
+    foreign.write_bytes(b"of somebody else\n")
+    monkeypatch.setattr(outside.secrets, "token_hex", lambda _: "00")
+    act = done(acts.plan_copy(target, b"new\n", "the review"))
+    with pytest.raises(InputError, match="File exists"):
+        done(acts.write(acts.approve(act), b"new\n"))
+    assert foreign.read_bytes() == b"of somebody else\n"
+    assert target.read_bytes() == b"older text\n"
 
 
 def test_a_copy_never_goes_into_a_kept_folder(acts: OutsideActs, root: Path, tmp_path: Path) -> None:
