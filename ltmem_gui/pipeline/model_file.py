@@ -21,7 +21,11 @@ class ModelFile:
         self._operations = operations
 
     async def read(self, home: Path) -> ModelChoice | None:
-        """Return what was saved, None where nothing was. Raises `InputError`, and `RefusedError` for a link."""
+        """Return what was saved, None where nothing was.
+
+        A data folder that a person named through links is read where it is, as it is written. Raises `InputError`, and
+        `RefusedError` for a file that is a link.
+        """
         return await self._operations.adapters.offload.thread(self._read, home)
 
     async def plan(self, home: Path, choice: ModelChoice) -> WriteCopy:
@@ -36,8 +40,9 @@ class ModelFile:
         await self._operations.outside.write(grant, to_toml(choice))
 
     def _read(self, home: Path) -> ModelChoice | None:
+        outside = self._operations.adapters.outside
         try:
-            path = self._operations.adapters.outside.find(Place(str(home), MODEL_FILE))
+            path = outside.find(Place(str(outside.real_folder(home)), MODEL_FILE))
         except InputError:
             return None
         try:
