@@ -26,7 +26,7 @@ from ltmem_gui.ui.bridge.excepthook import BugReport, BugReporter
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.bridge.words import cleaned, told
 from ltmem_gui.ui.dialogs import confirmation
-from ltmem_gui.ui.dialogs import outside as outside_sheet
+from ltmem_gui.ui.dialogs.act_sheet import ask_act
 from ltmem_gui.ui.dialogs.messages import About, ErrorReport, KeysPage, Palette, RolloutWindow
 from ltmem_gui.ui.main_window import PANELS, MainWindow
 from ltmem_gui.ui.model_desk import ModelDesk
@@ -37,6 +37,7 @@ from ltmem_gui.ui.models.folder_watch import FolderWatch
 from ltmem_gui.ui.models.job_rows import JobRow
 from ltmem_gui.ui.models.job_state import StateKind
 from ltmem_gui.ui.models.opening import PlaceOpener
+from ltmem_gui.ui.models.outside_text import describe_act
 from ltmem_gui.ui.models.run_state import RunPhase, RunState
 from ltmem_gui.ui.models.text_lines import rollout_lines
 from ltmem_gui.ui.models.window_state import LayoutFile
@@ -109,7 +110,7 @@ class Controller(QObject):
         self.copies = FileCopies(
             parts.operations,
             choose=lambda title, name: ask_save_name(title, name, window),
-            confirm=lambda act: outside_sheet.ask(act, window),
+            confirm=lambda act: ask_act("outside", describe_act(act), window),
             kept=lambda: tuple(f for f in (self.workbench.folders.memory_root, self.workbench.folders.home) if f),
             parent=self,
         )
@@ -117,7 +118,7 @@ class Controller(QObject):
             parts.operations,
             parts.supervisor,
             editor=lambda: self.workbench.settings.editor,
-            confirm=lambda act: outside_sheet.ask(act, window),
+            confirm=lambda act: ask_act("outside", describe_act(act), window),
             parent=self,
         )
         self.rooms = QueueRooms(window, self.workbench, parts.supervisor, parts.theme, self.opener, parts.layout)

@@ -20,11 +20,11 @@ from ltmem_gui.pipeline.provider_choice import ProviderNote
 from ltmem_gui.ui.bridge.awaiting import opened
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.bridge.words import told
-from ltmem_gui.ui.dialogs import outside as outside_sheet
 from ltmem_gui.ui.dialogs.act_sheet import ask_act
 from ltmem_gui.ui.dialogs.provider import ProviderPage
 from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models.formats import plural
+from ltmem_gui.ui.models.outside_text import describe_act
 from ltmem_gui.ui.models.provider_state import (
     ProviderForm,
     form_now,
@@ -163,7 +163,7 @@ class ProviderDesk(QObject):
 
     async def _list(self, page: ProviderPage, form: ProviderForm) -> None:
         settings, note = self._settings(form), self._note(form)
-        if not await ask_act(listing(note, form.url), page):
+        if not await ask_act("act", listing(note, form.url), page):
             return
         page.show_result("Asking…", "muted")
         models = await self._operations.providers.models(form.name, settings)
@@ -178,7 +178,7 @@ class ProviderDesk(QObject):
                 f"✕ {one_line(problem, 400)}" if problem else "✓ It can be tried", "bad" if problem else "good"
             )
             return
-        if not await ask_act(testing(note, form.url, form.model), page):
+        if not await ask_act("act", testing(note, form.url, form.model), page):
             return
         page.show_result("Testing…", "muted")
         report = await self._operations.providers.test_connection(form.name, settings)
@@ -195,14 +195,14 @@ class ProviderDesk(QObject):
 
     async def _store(self, page: ProviderPage, form: ProviderForm) -> None:
         settings, note = self._settings(form), self._note(form)
-        if not await ask_act(storing(note), page):
+        if not await ask_act("act", storing(note), page):
             return
         await self._operations.providers.store_key(form.name, settings, page.take_key())
         await self._show_key(page, form, settings)
 
     async def _remove(self, page: ProviderPage, form: ProviderForm) -> None:
         settings, note = self._settings(form), self._note(form)
-        if not await ask_act(removing(note), page):
+        if not await ask_act("act", removing(note), page):
             return
         await self._operations.providers.delete_key(form.name, settings)
         page.show_key_place("There is no key in the keyring any more.")
@@ -211,7 +211,7 @@ class ProviderDesk(QObject):
         choice, home = form.choice(), self._bench.request().home
         file = ModelFile(self._operations)
         act = await file.plan(home, choice)
-        if not await outside_sheet.ask(act, page):
+        if not await ask_act("outside", describe_act(act), page):
             return
         await file.write(self._operations.outside.approve(act), choice)
         page.show_result("✓ Saved: it is chosen again when this data folder is named", "good")

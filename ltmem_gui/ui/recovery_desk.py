@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from ltmem_gui.domain.errors import InputError
 from ltmem_gui.pipeline.ports import InterruptedOperation
 from ltmem_gui.pipeline.standing import Standing
 from ltmem_gui.ui.bridge.supervisor import Supervisor
-from ltmem_gui.ui.dialogs.file_sheet import ask_file
+from ltmem_gui.ui.dialogs.act_sheet import ask_act
 from ltmem_gui.ui.dialogs.interrupted import InterruptedPage, interrupted_in_words
 from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models import formats
+from ltmem_gui.ui.models.act_words import ActWords
 from ltmem_gui.ui.models.workbench import Notice, Seen, Workbench
 
 ACTION = "recovery.open"
@@ -80,13 +80,11 @@ class RecoveryDesk(QObject):
     async def _end(self, operation: InterruptedOperation, finish: bool) -> None:
         title = "Finish the interrupted apply?" if finish else "Roll the interrupted apply back?"
         count = formats.plural(len(operation.files), "file")
-        lines = (f"{count} of this memory folder, plan {operation.digest[:8]}.", *(_FINISH if finish else _ROLL_BACK))
-        yes = "Finish" if finish else "Roll back"
-        if not await ask_file("recover", title, lines, operation.root, yes, parent=self._page or self._window):
+        lines = (f"{count} of it, plan {operation.digest[:8]}.", *(_FINISH if finish else _ROLL_BACK))
+        words = ActWords(title, "Writes in this folder", operation.root, lines, "Finish" if finish else "Roll back")
+        home = self._bench.request().home
+        if not await ask_act("recover", words, self._page or self._window):
             return
-        home = self._bench.folders.home
-        if home is None:
-            raise InputError("no data folder was named", "name one under Folders")
         receipt = await self._bench.operations.recover(home, operation.digest, finish=finish)
         if self._page is not None:
             self._page.close()

@@ -7,9 +7,10 @@ from PySide6.QtCore import QObject, Signal
 from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.ui.bridge.supervisor import Supervisor
-from ltmem_gui.ui.dialogs.file_sheet import ask_file
+from ltmem_gui.ui.dialogs.act_sheet import ask_act
 from ltmem_gui.ui.dialogs.view_name import ask_view_name
 from ltmem_gui.ui.main_window import MainWindow
+from ltmem_gui.ui.models.act_words import ActWords
 from ltmem_gui.ui.models.layout_keeper import LayoutKeeper
 from ltmem_gui.ui.models.window_state import LayoutFile, WindowState
 from ltmem_gui.ui.models.workbench import Folders
@@ -95,14 +96,9 @@ class WindowLayout(QObject):
         refusal = self.keeper.refusal()
         if refusal or path is None:
             raise InputError(f"the layout cannot be remembered: {refusal}")
-        if await ask_file(
-            "keep_layout",
-            "Remember the layout of this window?",
-            REMEMBER,
-            str(path),
-            "Remember",
-            parent=self._window,
-        ):
+        title = "Remember the layout of this window?"
+        words = ActWords(title, "Writes this file, now and with every change", str(path), REMEMBER, "Remember")
+        if await ask_act("keep_layout", words, self._window):
             views.remembers = True
             self.keeper.allow()
             self.told.emit(f"The layout is remembered in {path.name} of the data folder.")

@@ -14,17 +14,18 @@ from pytestqt.qtbot import QtBot
 
 from ltmem_gui.bootstrap import Composition, compose
 from ltmem_gui.domain.opening import Place
-from ltmem_gui.domain.outside import OutsideAct, OutsideGrant, StartProgram, WriteCopy
+from ltmem_gui.domain.outside import FileThere, OutsideAct, OutsideGrant, StartProgram, WriteCopy
 from ltmem_gui.pipeline.operations import Operations
-from ltmem_gui.ui.dialogs import armed, outside
-from ltmem_gui.ui.dialogs.outside import OutsideSheet
+from ltmem_gui.ui.dialogs import armed
+from ltmem_gui.ui.dialogs.act_sheet import ActSheet, ask_act
 from ltmem_gui.ui.models.opening import PlaceOpener
+from ltmem_gui.ui.models.outside_text import describe_act
 from ltmem_gui.ui.models.workbench import Notice
 from ltmem_gui.ui.theme import Theme
 from tests.gui.conftest import LoopHarness
 
 START = StartProgram(("/usr/bin/code", "-g", "/m/MEMORY.md:3"), "editor", Place("/m", "MEMORY.md", 3))
-COPY = WriteCopy("/home/dev/review.md", 1_234, "0" * 64, "The review as Markdown", 99, 2)
+COPY = WriteCopy("/home/dev/review.md", 1_234, "0" * 64, "The review as Markdown", FileThere(99), 2)
 
 
 @pytest.fixture(autouse=True)
@@ -44,9 +45,9 @@ def words(sheet: QWidget) -> str:
     return "\n".join([*labels, *(field.toPlainText() for field in sheet.findChildren(QPlainTextEdit))])
 
 
-def shown(qtbot: QtBot, act: OutsideAct) -> OutsideSheet:
+def shown(qtbot: QtBot, act: OutsideAct) -> ActSheet:
     Theme.load("light").apply()
-    sheet = OutsideSheet(act)
+    sheet = ActSheet("outside", describe_act(act))
     qtbot.addWidget(sheet)
     sheet.open()
     sheet.activateWindow()
@@ -93,6 +94,20 @@ def test_a_copy_says_where_how_much_and_what_is_lost(qtbot: QtBot) -> None:
     assert "secret" not in words(shown(qtbot, unseen)).lower()
 
 
+def test_what_is_long_scrolls_and_what_is_short_takes_a_line(qtbot: QtBot) -> None:
+    heights: list[int] = []
+    for path in ("/x", "/x/" + "a" * 2_000, "/x/" + "a" * 3_900):
+        sheet = shown(qtbot, WriteCopy(path, 1, "0" * 64, "The review as JSON"))
+        exact = sheet.findChild(QPlainTextEdit, "outside.exact")
+        assert exact is not None
+        assert exact.toPlainText() == path
+        assert exact.accessibleDescription() == path
+        assert exact.isReadOnly()
+        heights.append(exact.height())
+        assert sheet.height() < 400
+    assert heights[0] < heights[1] == heights[2]
+
+
 class Recorder:
     def __init__(self, inner: object) -> None:
         self._inner = inner
@@ -126,7 +141,7 @@ def make(qtbot: QtBot, harness: LoopHarness, adapters: Composition) -> Make:
             Operations(adapters),
             harness.supervisor,
             editor=lambda: editor,
-            confirm=lambda act: outside.ask(act, window),
+            confirm=lambda act: ask_act("outside", describe_act(act), window),
             parent=window,
         )
         notices: list[Notice] = []
@@ -138,7 +153,7 @@ def make(qtbot: QtBot, harness: LoopHarness, adapters: Composition) -> Make:
 
 async def answer(window: QWidget, name: str) -> None:
     while True:
-        sheet = window.findChild(OutsideSheet)
+        sheet = window.findChild(ActSheet)
         if sheet is not None and sheet.yes_button.isEnabled():
             break
         await asyncio.sleep(0.01)
@@ -202,5 +217,5 @@ def test_a_link_is_told_and_nothing_is_asked(
     harness.supervisor.known_raised.connect(known.append)
     harness.call(lambda: opener.open_in_editor(Place(str(tmp_path), "x.md")))
     assert "symlink" in str(known[0])
-    assert window.findChild(OutsideSheet) is None
+    assert window.findChild(ActSheet) is None
     assert recorder.started == []

@@ -12,7 +12,7 @@ import pytest
 from keyring.backend import KeyringBackend
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QDialog, QLabel, QLineEdit
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QDialog, QLabel, QLineEdit, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from ltmem_gui.bootstrap import Composition
@@ -120,7 +120,8 @@ class Room:
         await until(ready)
         found = self.page.findChild(QDialog, sheet)
         assert found is not None
-        words = "\n".join(label.text() for label in found.findChildren(QLabel))
+        exact = [field.toPlainText() for field in found.findChildren(QPlainTextEdit)]
+        words = "\n".join([*(label.text() for label in found.findChildren(QLabel)), *exact])
         pressed = found.findChild(QAbstractButton, button)
         assert pressed is not None
         QTest.mouseClick(pressed, Qt.MouseButton.LeftButton)
@@ -505,6 +506,8 @@ def test_a_changed_address_takes_the_name_of_the_variable_back_in_words(room: Ro
         assert room.page.form.key_env == ""
         assert "OPENAI_API_KEY was meant for https://api.openai.com." in room.page.key_place.text()
         assert room.page.key_place.isVisible()
+        await asyncio.sleep(0)
+        assert room.page.key_place.height() >= room.page.key_place.heightForWidth(room.page.key_place.width())
         room.enter("provider.key_env", "OTHER_KEY")
         assert room.page.form.key_env == "OTHER_KEY"
         room.page.url.setText("https://llm.other.example/v1")

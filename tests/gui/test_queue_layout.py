@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialog, QMenu
+from PySide6.QtWidgets import QDialog, QMenu, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from ltmem_gui.domain.errors import InputError, KnownError
 from ltmem_gui.domain.rollouts import SourceSpec
 from ltmem_gui.ui.dialogs import armed
-from ltmem_gui.ui.dialogs.file_sheet import FileSheet
+from ltmem_gui.ui.dialogs.act_sheet import ActSheet
 from ltmem_gui.ui.dialogs.view_name import ViewName
 from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models.job_table import COLUMNS
@@ -77,7 +77,7 @@ class Place:
             act()
             while True:
                 dialog = self.find(kind)
-                armed = not isinstance(dialog, FileSheet) or dialog.yes_button.isEnabled()
+                armed = not isinstance(dialog, ActSheet) or dialog.yes_button.isEnabled()
                 if dialog is not None and dialog.isVisible() and armed:
                     break
                 await asyncio.sleep(0.01)
@@ -97,12 +97,12 @@ class Place:
 
     def remember(self, layout: WindowLayout, views: object, guard: Guard) -> None:
         with guard.grant():
-            self.answer(lambda: layout._on_remember_asked(True), FileSheet, _yes)
+            self.answer(lambda: layout._on_remember_asked(True), ActSheet, _yes)
             layout.keeper.close()
 
 
 def _yes(dialog: QDialog) -> None:
-    assert isinstance(dialog, FileSheet)
+    assert isinstance(dialog, ActSheet)
     QTest.mouseClick(dialog.yes_button, Qt.MouseButton.LeftButton)
 
 
@@ -127,8 +127,8 @@ def test_nothing_is_read_or_written_before_a_yes(place: Place, guard: Guard) -> 
     assert "a confirmed run creates it" in place.errors[-1].what
     assert not place.home.exists()
     _make_home(place, guard)
-    place.answer(lambda: layout._on_remember_asked(True), FileSheet, lambda dialog: QTest.keyClick(dialog, _RETURN))
-    place.answer(lambda: layout._on_remember_asked(True), FileSheet, lambda dialog: QTest.keyClick(dialog, _ESCAPE))
+    place.answer(lambda: layout._on_remember_asked(True), ActSheet, lambda dialog: QTest.keyClick(dialog, _RETURN))
+    place.answer(lambda: layout._on_remember_asked(True), ActSheet, lambda dialog: QTest.keyClick(dialog, _ESCAPE))
     window.queue.filter.setText("npm")
     layout.close()
     assert list(place.home.iterdir()) == []
@@ -144,12 +144,12 @@ def test_the_sheet_names_the_file_and_only_its_button_means_yes(place: Place, gu
     seen: list[str] = []
 
     def look(dialog: QDialog) -> None:
-        assert isinstance(dialog, FileSheet)
-        seen.extend(label.text() for label in dialog.findChildren(type(window.queue._shown)))
+        assert isinstance(dialog, ActSheet)
+        seen.extend(field.toPlainText() for field in dialog.findChildren(QPlainTextEdit, "keep_layout.exact"))
         assert dialog.focusWidget() is dialog._cancel
         QTest.keyClick(dialog, _RETURN)
 
-    place.answer(lambda: layout._on_remember_asked(True), FileSheet, look)
+    place.answer(lambda: layout._on_remember_asked(True), ActSheet, look)
     assert str(place.file) in seen
     assert not place.file.exists()
     place.remember(layout, window, guard)

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from ltmem_gui.domain.jobs import GLOBAL_KEY, GLOBAL_KIND, Attempt, JobRecord, JobStatus
 from ltmem_gui.pipeline.ports import InterruptedOperation
 from ltmem_gui.pipeline.standing import Standing
 from ltmem_gui.ui.dialogs import armed
-from ltmem_gui.ui.dialogs.file_sheet import FileSheet
+from ltmem_gui.ui.dialogs.act_sheet import ActSheet
 from ltmem_gui.ui.dialogs.interrupted import InterruptedPage
 from ltmem_gui.ui.models.job_state import StateKind
 from tests.gui.builders import NOW, scanned
@@ -87,11 +87,11 @@ def test_an_apply_is_ended_only_by_the_sheets_button(room: QueueRoom, name: str,
     async def answer(*, yes: bool) -> None:
         button.click()
         while True:
-            sheet = page.findChild(FileSheet)
+            sheet = page.findChild(ActSheet)
             if sheet is not None and sheet.isVisible() and sheet.yes_button.isEnabled():
                 break
             await asyncio.sleep(0.01)
-        assert CUT.root in [label.text() for label in sheet.findChildren(QLabel)]
+        assert CUT.root in [field.toPlainText() for field in sheet.findChildren(QPlainTextEdit, "recover.exact")]
         if yes:
             QTest.mouseClick(sheet.yes_button, Qt.MouseButton.LeftButton)
         else:

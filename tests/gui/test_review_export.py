@@ -14,9 +14,10 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QPlai
 
 from ltmem_gui.bootstrap import Composition, compose
 from ltmem_gui.pipeline.operations import Operations
-from ltmem_gui.ui.dialogs import armed, outside
-from ltmem_gui.ui.dialogs.outside import OutsideSheet
+from ltmem_gui.ui.dialogs import armed
+from ltmem_gui.ui.dialogs.act_sheet import ActSheet, ask_act
 from ltmem_gui.ui.models.file_copies import FileCopies
+from ltmem_gui.ui.models.outside_text import describe_act
 from ltmem_gui.ui.models.workbench import Notice
 from ltmem_gui.ui.widgets.file_dialogs import ask_save_name
 from tests.gui.review_room import CTRL, K, Room, activate, load, make_room
@@ -42,7 +43,7 @@ def copies(room: Room, adapters: Composition, tmp_path: Path, monkeypatch: pytes
     made = FileCopies(
         operations,
         choose=lambda title, name: ask_save_name(title, name, room.panel),
-        confirm=lambda act: outside.ask(act, room.panel),
+        confirm=lambda act: ask_act("outside", describe_act(act), room.panel),
         kept=lambda: (tmp_path / "memory",),
         parent=room.panel,
     )
@@ -71,7 +72,7 @@ async def pick(room: Room, target: Path | None) -> None:
 
 async def answer(room: Room, name: str) -> str:
     while True:
-        sheet = room.panel.findChild(OutsideSheet)
+        sheet = room.panel.findChild(ActSheet)
         if sheet is not None and sheet.isVisible() and sheet.yes_button.isEnabled():
             break
         await asyncio.sleep(0.01)

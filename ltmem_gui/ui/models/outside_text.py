@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.outside import OutsideAct, StartProgram
+from ltmem_gui.ui.models.act_words import ActWords
 from ltmem_gui.ui.models.formats import plural, size
 
 
-@dataclass(frozen=True, slots=True)
-class ActText:
-    """What the sheet of an act says. `exact` is the command or the path, whole; `warnings` need a look."""
-
-    title: str
-    heading: str
-    exact: str
-    facts: tuple[str, ...]
-    warnings: tuple[str, ...]
-    yes: str
-
-
-def describe_act(act: OutsideAct) -> ActText:
+def describe_act(act: OutsideAct) -> ActWords:
     """Describe what a yes would do."""
     if isinstance(act, StartProgram):
         title = "Open this file in your editor?" if act.purpose == "editor" else "Show this file in the file manager?"
-        return ActText(
+        return ActWords(
             title,
             "Starts this command, once, without a shell",
             act.command,
@@ -33,21 +20,20 @@ def describe_act(act: OutsideAct) -> ActText:
                 f"{one_line(act.place.path, 400)}, line {act.place.line}",
                 "The file is only named to the program, never executed. What the program then does is up to it.",
             ),
-            (),
             "Open" if act.purpose == "editor" else "Show",
         )
     warnings: list[str] = []
     if act.replaces is not None:
-        warnings.append(f"Replaces the file that is there ({size(act.replaces)}). Its text is lost.")
+        warnings.append(f"Replaces the file that is there ({size(act.replaces.size)}). Its text is lost.")
     facts = [f"{one_line(act.what)}, {size(act.size)}"]
     if act.redactions is not None:
         found = f"{plural(act.redactions, 'secret')} replaced in it"
         facts.append(found if act.redactions else "No secret was found in it")
-    return ActText(
+    return ActWords(
         "Write this file?",
         "Writes",
         one_line(act.path, 4_000),
         tuple(facts),
-        tuple(warnings),
         "Replace" if act.replaces is not None else "Write",
+        tuple(warnings),
     )

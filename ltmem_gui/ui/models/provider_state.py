@@ -16,6 +16,7 @@ from ltmem_gui.domain.providers import BUILTIN, LABELS, LOCAL, PRESETS, Connecti
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.pipeline.provider_choice import ProviderNote
 from ltmem_gui.ui.bridge.words import told
+from ltmem_gui.ui.models.act_words import ActWords
 from ltmem_gui.ui.models.formats import plural
 
 
@@ -156,18 +157,6 @@ def in_words(choice: ModelChoice) -> str:
     model = one_line(choice.extract_model, 40) if choice.server != LOCAL else ""
     part = {Use.EXTRACT: " extracts", Use.CONSOLIDATE: " consolidates"}.get(form_of(choice).use, "")
     return f"{label}{f' · {model}' if model else ''}{part}"
-
-
-@dataclass(frozen=True, slots=True)
-class ActWords:
-    """What a sheet says before something is sent or kept: `exact` to the letter, `facts` below it."""
-
-    title: str
-    heading: str
-    exact: str
-    facts: tuple[str, ...]
-    yes: str
-    warnings: tuple[str, ...] = ()
 
 
 def listing(note: ProviderNote, url: str) -> ActWords:
