@@ -15,7 +15,7 @@ from keyring.errors import KeyringError, PasswordDeleteError
 
 from ltmem_gui.domain.errors import ProviderError
 from ltmem_gui.domain.extraction import SELF_QUESTION, BadReply, ExtractionInput, decode_reply
-from ltmem_gui.domain.providers import ProviderSettings, Rung, is_loopback_host
+from ltmem_gui.domain.providers import ProviderSettings, Rung
 from ltmem_gui.domain.rollouts import RolloutItem
 from ltmem_gui.llm.keys import NO_KEY, SERVICE, delete_key, find_key, store_key
 from ltmem_gui.llm.openai_api import OpenAIExtractor
@@ -390,14 +390,6 @@ def test_a_stored_key_is_bound_to_its_host() -> None:
     delete_key(REMOTE)
     delete_key(REMOTE)
     assert ring.kept == {}
-
-
-@pytest.mark.parametrize(
-    ("host", "near"),
-    [("localhost", True), ("127.8.8.8", True), ("[::1]", True), ("evil.localhost", False), ("localhost.evil", False)],
-)
-def test_only_localhost_and_loopback_addresses_are_this_computer(host: str, near: bool) -> None:
-    assert is_loopback_host(host) is near
 
 
 def test_without_a_keyring_the_environment_is_named_as_the_way_out() -> None:

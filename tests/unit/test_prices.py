@@ -131,7 +131,7 @@ def test_what_a_job_cost_is_summed_by_currency() -> None:
 
 
 def test_tokens_of_several_answers() -> None:
-    assert together([TokenUsage(1, 2), TokenUsage(3, None, 1)]) == TokenUsage(4, 2, 1)
+    assert together([TokenUsage(1, 2, 3), TokenUsage(3, None, 1)]) == TokenUsage(4, None, 4)
     assert together([]) == TokenUsage()
     assert TokenUsage(output=3).total == 3
 
