@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ltmem_gui.domain.extraction import Candidate
 from ltmem_gui.domain.rollouts import RolloutItem
-from ltmem_gui.llm.builtin.extraction import extract_builtin
+from ltmem_gui.llm.builtin.extraction import BOTH_AT, CLEAR_AT, extract_builtin
 from ltmem_gui.llm.builtin.scoring import INBOX_AT, PROPOSE_AT, Surroundings, cues_of, points_of, score_sentence
 from ltmem_gui.llm.builtin.sentences import own_words, sentences
 from ltmem_gui.llm.builtin.statements import statements
@@ -138,6 +139,19 @@ def test_a_rollout_needs_one_clear_statement() -> None:
     assert alone.proposed == ()
     both = extract_builtin(request_of(items_of_turns([["user", "hi"], ["user", clear], ["user", faint]])))
     assert clear in [candidate.text for candidate in both.proposed]
+
+
+@pytest.mark.parametrize(
+    ("scores", "proposed"),
+    [((CLEAR_AT,), 1), ((CLEAR_AT - 1,), 0), ((CLEAR_AT - 1, BOTH_AT), 2), ((CLEAR_AT - 1, BOTH_AT - 1), 0)],
+)
+def test_two_good_statements_are_clear_together(
+    monkeypatch: pytest.MonkeyPatch, scores: tuple[int, ...], proposed: int
+) -> None:
+    lines = [Candidate(f"statement {n}", n + 2, "fact", score) for n, score in enumerate(scores)]
+    monkeypatch.setattr("ltmem_gui.llm.builtin.extraction.statements", lambda *_: lines)
+    reply = extract_builtin(request_of(items_of_turns([["user", "hi"], ["user", "well"], ["user", "so"]])))
+    assert (len(reply.proposed), len(reply.inbox)) == (proposed, len(scores) - proposed)
 
 
 # --- weights ---

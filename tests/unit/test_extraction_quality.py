@@ -7,8 +7,10 @@ points set by hand: `other_phrasing` 0.93, 0.56, 0.92, 7/9; `hard` 0.91, 0.80, 0
 `everyday_two` 0.97, 0.88, 0.87, 13/16; `_three` 0.88, 0.84, 0.88, 14/16; `_four` 0.91, 0.78, 0.87, 13/16; with the bar
 for clear statements besides: `_five` 0.94, 0.78, 0.93, 15/16; `_six` 0.91, 0.69, 0.96, 16/16; `_seven` 0.88, 0.78,
 0.83, 16/16; `_eight` 0.94, 0.72, 0.92, 15/16; `_nine` 0.94, 0.67, 0.73, 13/16. (Twelve facts among them had patterns
-that missed their own sentence; they were put right after that.) What is in `held_out`
-is measured only: `first` 0.88, 0.83, 0.88, 16/17; `second` 1.00, 0.75, 1.00, 16/16.
+that missed their own sentence; they were put right after that.) No weight was
+ever fitted on what is in `held_out`: `first` 0.88, 0.83, 0.88, 16/17; `second` 1.00, 0.75, 1.00, 16/16; `third` 1.00,
+0.78, 0.96, 15/16; `fourth` 1.00, 0.88, 0.92, 11/12. The forms of hearsay, the level of Chinese and the bar for two
+statements together were settled after these figures.
 """
 
 from __future__ import annotations
@@ -65,10 +67,10 @@ def test_quality_holds_in_each_language_on_phrasing_nothing_was_fitted_on(langua
     score = measure(*HELD_OUT, language=language)
     report = f"{score}\n" + "\n".join(score.misses)
     assert score.facts >= 12, report
-    assert score.recall >= 0.80, report
-    assert score.recall_proposed >= 0.60, report
-    assert score.precision >= 0.80, report
-    assert score.no_op_right >= 0.85, report
+    assert score.recall >= 0.85, report
+    assert score.recall_proposed >= 0.65, report
+    assert score.precision >= 0.85, report
+    assert score.no_op_right >= 0.90, report
 
 
 def test_quality_holds_on_the_shared_corpus(shared: Path) -> None:

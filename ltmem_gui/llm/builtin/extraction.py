@@ -25,6 +25,7 @@ INBOX_PER_ROLLOUT = 6
 PROPOSED_PER_ROLLOUT = 16
 BUILTIN_LABEL = "Built-in rules, no AI model, nothing leaves this computer"
 CLEAR_AT = 79  # one statement as clear as this, or one the tools prove, makes a rollout worth remembering
+BOTH_AT = 66  # two statements as good as this do so together
 PROVEN = frozenset({"failure-fix", "finding"})
 SURE_REPAIR = 62
 LIKELY_REPAIR = 54
@@ -39,7 +40,7 @@ def extract_builtin(request: ExtractionInput) -> ExtractionReply:
     runs = tool_runs(items)
     noted = _noted(items, runs)
     proposed = sorted((n for n in noted if n.candidate.score >= PROPOSE_AT), key=lambda n: -n.candidate.score)
-    if not any(n.candidate.score >= CLEAR_AT or n.candidate.kind in PROVEN for n in proposed):
+    if not _is_clear(proposed):
         proposed = []
     chosen = sorted(proposed[:PROPOSED_PER_ROLLOUT], key=lambda n: (n.start, n.end))
     asked = [n for n in noted if n.candidate.score >= INBOX_AT and n not in proposed[:PROPOSED_PER_ROLLOUT]]
@@ -50,6 +51,13 @@ def extract_builtin(request: ExtractionInput) -> ExtractionReply:
     tasks = _by_task(items, messages, runs, chosen)
     text = _reply(raw_memory(request, tasks), rollout_summary(request, tasks), slug_of(request, tasks))
     return ExtractionReply(text=text, proposed=tuple(n.candidate for n in chosen), inbox=inbox)
+
+
+def _is_clear(proposed: Sequence[Noted]) -> bool:
+    """Tell whether a rollout holds something to remember; `proposed` is sorted, the highest score first."""
+    if any(note.candidate.score >= CLEAR_AT or note.candidate.kind in PROVEN for note in proposed):
+        return True
+    return len(proposed) > 1 and proposed[1].candidate.score >= BOTH_AT
 
 
 class BuiltinExtractor:

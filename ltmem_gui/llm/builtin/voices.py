@@ -14,11 +14,11 @@ _HAN = re.compile(r"[\u4e00-\u9fff]")
 _SOURCES = phrases(
     """
 friend|friends|colleague|colleagues|coworker|neighbour|neighbor|brother|sister|cousin|teacher|professor|intern|uncle|roommate
-article|blog|post|podcast|video|tutorial|forum|reddit|docs|doc|documentation|readme|book|guide|manual|spec|overflow
+article|advert|blog|post|podcast|video|tutorial|forum|reddit|docs|doc|documentation|readme|book|guide|manual|spec|overflow
 specification|ticket|issue|comment|thread|message|people|someone|somebody|anyone|everybody|linter|compiler
-artikel|doku|dokumentation|buch|spezifikation|internet|netz|youtube|kumpel|freund|freunde|freundin|kollege|kollegin
+artikel|werbung|doku|dokumentation|buch|spezifikation|internet|netz|youtube|kumpel|freund|freunde|freundin|kollege|kollegin
 kollegen|nachbar|nachbarin|lehrer|lehrerin|praktikant|praktikantin|prof|jemand|leute|meldung
-artículo|foro|foros|vídeo|libro|documentación|especificación|hilo|amigo|amiga|compañero|compañera|cuñado|cuñada|hermano|suegro|colega|vecino|vecina
+artículo|anuncio|publicidad|foro|foros|vídeo|libro|documentación|especificación|hilo|amigo|amiga|compañero|compañera|cuñado|cuñada|hermano|suegro|colega|vecino|vecina
 profe|profesor|profesora|becario|becaria|primo|prima|gente|alguien
 """
 )
@@ -32,8 +32,13 @@ dice|dicen|dijo|dijeron|decía|decían|pone|ponía|cree|creen|opina|opinan|afirm
 queja|leí|oí
 """
 )
+_OTHERS = phrases("they|he|she|er|ellos|ellas|él|ella")
+_SAID = phrases(
+    "said|say|says|claimed|claims|told|insisted|sagte|sagt|meinte|meint|behauptete|behauptet|dijo|dijeron|decía|decían|dice"
+    "|dicen|afirma|aseguraba"
+)
 _HEARSAY_ZH = re.compile(
-    r"^\W*(?:哈哈|嗯|哦)?[,，]?(?:他|她|他们|人家)?(?:还|也|又)说|网上|论坛|有人[说讲]|听说|据说|文章[^，。]{0,6}说|博客|(?:朋友|老师|实习生|邻居)[^，。]{0,4}(?:说|觉得|一直|总)"
+    r"^\W*(?:哈哈|嗯|哦)?[,，]?(?:他|她|他们|人家)?(?:还|也|又)说|网上|论坛|有人[说讲]|听说|据说|文章[^，。]{0,6}说|博客|(?:朋友|[老讲]师|师[兄姐]|实习生|邻居|专家|网友|同学|亲戚|博主|作者)[^，。]{0,4}(?:说|觉得|一直|总)"
     r"|(?:文档|教程|视频|书|readme|stackoverflow|需求单|规范)[里上中]*(?:说|写)",
     re.IGNORECASE,
 )
@@ -79,6 +84,8 @@ def hearsay(plain: str) -> bool:
     """Tell whether a sentence reports what somebody outside the work says: an article, a friend, the docs."""
     words = set(_WORD.findall(plain.lower()))
     if not words.isdisjoint(_TELLS) and not words.isdisjoint(_SOURCES):
+        return True
+    if not words.isdisjoint(_SAID) and not words.isdisjoint(_OTHERS):
         return True
     return _HAN.search(plain) is not None and _HEARSAY_ZH.search(plain) is not None
 
