@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ltmem_gui.domain.errors import RefusedError
 from ltmem_gui.domain.folders import folder_key, is_within
@@ -13,6 +14,19 @@ from ltmem_gui.domain.hazards import is_hidden
 FILE_MARK, LINE_MARK = "{file}", "{line}"
 EXAMPLE = "code -g {file}:{line}"
 _MARKS = re.compile(r"\{file\}|\{line\}")
+_FILE_WORD = re.compile(r"(?:(?P<option>--?[A-Za-z][A-Za-z0-9_-]*)=)?\{file\}(?:[:+,#@]\{line\}(?::[0-9]+)?)?")
+_LINE_WORD = re.compile(r"[A-Za-z0-9+/=:,._-]*\{line\}[0-9:,.]*")
+_LONG_COMMAND = r"--?(?:cmd|command|encodedcommand|eval|exec|execute|run)|/[ck]"
+_BEFORE_COMMAND = re.compile(rf"-[ilnpsw]{{0,3}}[cex]|{_LONG_COMMAND}", re.IGNORECASE)
+"""Options of any program whose value, or the word after which, may be carried out."""
+
+_OF_INTERPRETER = re.compile(rf"-[a-z]{{0,3}}[ce]|-[prx]|--print|/r|{_LONG_COMMAND}", re.IGNORECASE)
+_INTERPRETER = re.compile(
+    r"(?:a|ba|c|da|el|fi|k|mk|oil|pdk|r|tc|xon|z)?sh|busybox|cmd|nu|powershell|pwsh|wscript|cscript|mshta"
+    r"|[gmn]?awk|bun|deno|expect|java|julia|lua|node|nodejs|osascript|perl|php|pypy|pythonw?|py|rscript|ruby|tclsh|wish"
+)
+_HANDS_TO_SHELL = re.compile(r"ssh|mosh|wsl|watch|su|runuser")
+_VERSION = re.compile(r"[0-9.]*(?:\.exe)?\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +75,9 @@ def place_below(root: str, file: str, line: int = 1) -> Place:
 def check_editor(template: str) -> str:
     """Return the template of an editor's command as it is stored, without blanks around it; empty means none.
 
-    It is split as a shell would, into a program and its arguments, and no shell ever sees it. Raises `ValueError`, in
-    words for a person, unless it names a program and holds `{file}` and `{line}`.
+    It is split as a shell would, into a program and its arguments, and no shell ever sees it: a file's name is hostile,
+    so the marks are plain arguments, and nothing that carries out the text of an argument is given one. Raises
+    `ValueError`, in words for a person, unless it names a program and holds `{file}` and `{line}` like that.
     """
     text = template.strip()
     if not text:
@@ -77,7 +92,36 @@ def check_editor(template: str) -> str:
     missing = [mark for mark in (FILE_MARK, LINE_MARK) if mark not in rest]
     if missing:
         raise ValueError(f"the command lacks {' and '.join(missing)}, as in: {EXAMPLE}")
+    _check_words([program, *arguments])
     return text
+
+
+def _check_words(words: list[str]) -> None:
+    """Raise `ValueError` where a value would be more than an argument of the editor."""
+    for before, word in pairwise(words):
+        found = _FILE_WORD.fullmatch(word)
+        options = (before, found["option"] or "") if found else ()
+        if FILE_MARK in word and (not found or any(map(_BEFORE_COMMAND.fullmatch, options))):
+            raise ValueError(f"{FILE_MARK} must be an argument of its own, not part of a command, as in: {EXAMPLE}")
+        if LINE_MARK in word and not found and not _LINE_WORD.fullmatch(word):
+            raise ValueError(f"{LINE_MARK} must be an argument of its own, or follow an option, as in: {EXAMPLE}")
+    for at, word in enumerate(words):
+        if _carries_out(_program_name(word), words[at + 1 :]):
+            raise ValueError(f"a shell or interpreter is no editor; name the editor itself, as in: {EXAMPLE}")
+
+
+def _program_name(word: str) -> str:
+    return _VERSION.sub("", re.split(r"[/\\]", word)[-1].lower())
+
+
+def _carries_out(name: str, rest: list[str]) -> bool:
+    """Tell whether a program reads the words after it as commands, or the file itself as its program."""
+    if _HANDS_TO_SHELL.fullmatch(name):
+        return bool(rest)
+    if not _INTERPRETER.fullmatch(name):
+        return False
+    first = next((word for word in rest if not word.startswith("-")), "")
+    return FILE_MARK in first or any(map(_OF_INTERPRETER.fullmatch, rest))
 
 
 def editor_arguments(template: str, file: str, line: int) -> tuple[str, ...]:

@@ -63,7 +63,9 @@ def wait_for(check: Callable[[], bool]) -> None:
 
 def test_an_editor_is_started_once_with_the_file_as_one_argument(acts: OutsideActs, root: Path, tmp_path: Path) -> None:
     said = tmp_path / "said"
-    template = f"'{sys.executable}' -c '{EDITOR}' '{said}' {{file}} +{{line}}"
+    program = tmp_path / "editor.py"
+    program.write_text(EDITOR)
+    template = f"'{sys.executable}' '{program}' '{said}' {{file}} +{{line}}"
     act = done(acts.plan_editor(Place(str(root), "sub/a b;c.md", 12), template))
     assert act.argv[0] == sys.executable
     assert act.argv[-2:] == (str(root / "sub" / "a b;c.md"), "+12")

@@ -44,6 +44,65 @@ def test_a_template_that_cannot_work_is_refused_in_words(template: str, words: s
         Settings().with_overrides([f"editor={template}"])
 
 
+@pytest.mark.parametrize(
+    ("template", "words"),
+    [
+        ("sh -c 'vim {file} +{line}'", "argument of its own"),
+        ("xterm -e 'vim +{line} {file}'", "argument of its own"),
+        ("vim '+e {file}' +{line}", "argument of its own"),
+        ("emacs --eval '(find-file \"{file}\")' +{line}", "argument of its own"),
+        ("emacs --eval={file} +{line}", "argument of its own"),
+        ("xterm +{line} -e {file}", "argument of its own"),
+        ("vim +{line} -c {file}", "argument of its own"),
+        ("ed '{file}' '{line};x'", "{line} must be"),
+        ("ed {file} 'go to {line}'", "{line} must be"),
+        ("sh -c {file} {line}", "argument of its own"),
+        ("bash -c 'vim \"$0\"' {file} {line}", "shell or interpreter"),
+        ("/usr/bin/env -S bash -lc 'vim \"$0\"' {file} {line}", "shell or interpreter"),
+        ("python3.12 -c 'import os; os.system(1)' {file} {line}", "shell or interpreter"),
+        ("node --eval x {file} {line}", "shell or interpreter"),
+        ("perl -ne print {file} {line}", "shell or interpreter"),
+        ("'C:\\Windows\\cmd.exe' /c start {file} {line}", "shell or interpreter"),
+        ("powershell.exe -Command code {file} {line}", "shell or interpreter"),
+        ("sh {file} {line}", "shell or interpreter"),
+        ("python -u {file} {line}", "shell or interpreter"),
+        ("ssh host vim +{line} {file}", "shell or interpreter"),
+    ],
+)
+def test_a_value_is_nothing_but_an_argument(template: str, words: str) -> None:
+    """A file's name is hostile: nothing may read it, or what stands beside it, as a command."""
+    with pytest.raises(ValueError, match=words):
+        check_editor(template)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "code -g {file}:{line}",
+        "code -g -r {file}:{line}:1",
+        "codium --goto {file}:{line}",
+        "zed {file}:{line}",
+        "subl {file}:{line}",
+        "vim +{line} {file}",
+        "gvim --remote-silent +{line} {file}",
+        "xterm -e vim +{line} {file}",
+        "gnome-terminal -- nvim +{line} {file}",
+        "nano +{line},1 {file}",
+        "emacsclient -n -c +{line}:0 {file}",
+        "idea --line {line} {file}",
+        "kate -l {line} {file}",
+        "mate -l{line} {file}",
+        "'C:\\Program Files\\Notepad++\\notepad++.exe' -n{line} {file}",
+        "ed --line={line} --file={file}",
+        "python3 /home/dev/my_editor.py {file} {line}",
+        "java -jar editor.jar --line {line} {file}",
+    ],
+)
+def test_the_commands_of_editors_are_taken(template: str) -> None:
+    assert check_editor(template) == template
+    assert "/m/a b.md" in " ".join(editor_arguments(template, "/m/a b.md", 3))
+
+
 def test_arguments_are_split_before_values_come_in() -> None:
     assert editor_arguments("code -g {file}:{line}", "/m/a b; rm -rf $HOME.md", 7) == (
         "code",
