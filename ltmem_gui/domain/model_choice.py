@@ -85,10 +85,10 @@ class ModelChoice(BaseModel):
             changes["max_cost_per_run"] = Decimal(self.money_limit)
         return base.model_copy(update=changes)
 
-    def without_money(self, base: Settings) -> Settings:
-        """Return settings without a price of this model and without a limit of money: before a person's own are set."""
+    def without_money(self, base: Settings, *, price: bool = True) -> Settings:
+        """Return settings without a limit of money, before a person's own is set; with `price` without this model's."""
         named = (self.server, self.extract_model)
-        others = tuple(price for price in base.prices if (price.provider, price.model) != named)
+        others = tuple(each for each in base.prices if not price or (each.provider, each.model) != named)
         return base.model_copy(update={"prices": others, "max_cost_per_run": Decimal(0)})
 
     @classmethod

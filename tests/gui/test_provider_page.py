@@ -648,3 +648,28 @@ def test_settings_that_no_page_can_show_are_told_and_stay(room: Room, tmp_path: 
 
     room.harness.run(inside(), 5)
     assert "provider_url cannot be shown" in room.window.messages.text
+
+
+def test_a_price_that_the_page_never_showed_is_not_taken_back(room: Room) -> None:
+    bench = room.controller.workbench
+    bench.settings = Settings().with_overrides(["max_cost_per_run=1", "prices=openai m 1 2 USD"])
+
+    async def choose() -> None:
+        room.pick("openai")
+        room.page.model.setEditText("m")
+        assert "1 USD in, 2 USD out" in room.page.price.text()
+        assert "acts only on" not in room.page.price.text()
+        room.press("provider.use_now")
+
+    room.show(choose)
+    assert [str(price) for price in bench.settings.prices] == ["openai m 1 2 USD"]
+    assert bench.settings.max_cost_per_run == 1
+
+    async def change() -> None:
+        assert room.page.price_figures.text() == "1 2 USD"
+        room.page.model.setEditText("n")
+        room.enter("provider.price_figures", "3 4 USD")
+        room.press("provider.use_now")
+
+    room.show(change)
+    assert [str(price) for price in bench.settings.prices] == ["openai m 1 2 USD", "openai n 3 4 USD"]

@@ -61,7 +61,7 @@ class ProviderPage(QDialog):
         self.setWindowModality(Qt.WindowModality.WindowModal)
         self.setMinimumWidth(600)
         self._describe = describe
-        self._form = form
+        self._form, self._priced = form, form.priced
         self._filling = True
         self._build_fields(options)
         column = QVBoxLayout(self)
@@ -87,6 +87,7 @@ class ProviderPage(QDialog):
             use=self.use.currentData(),
             price=self.price_figures.text().strip(),
             money_limit=self.money_limit.text().strip(),
+            priced=self._priced,
         )
 
     def take_key(self) -> str:
@@ -393,7 +394,7 @@ class ProviderPage(QDialog):
             Use.EXTRACT: "The server gets each rollout, redacted.",
             Use.CONSOLIDATE: "The server gets the memory files that the agent reads, redacted.",
         }[form.use]
-        idle = " A limit of money acts only on a model with a price." if form.money_limit and not form.price else ""
+        idle = " A limit of money acts only on a model with a price." if form.money_limit and note.price is None else ""
         return f"{sent} Each run shows how much before it starts. Cost: {note.price_words}.{idle}"
 
     def _allow(self, form: ProviderForm) -> None:

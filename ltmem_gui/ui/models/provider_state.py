@@ -30,7 +30,11 @@ class Use(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProviderForm:
-    """What stands on the page. `url` is as shown: the preset's own address where nothing else was entered."""
+    """What stands on the page. `url` is as shown: the preset's own address where nothing else was entered.
+
+    `priced` is the provider and model whose price the page showed when it was opened: an empty price takes back only
+    what was seen.
+    """
 
     name: str = BUILTIN
     url: str = ""
@@ -40,6 +44,7 @@ class ProviderForm:
     use: Use = Use.BOTH
     price: str = ""
     money_limit: str = ""
+    priced: tuple[str, str] = ("", "")
 
     @property
     def is_server(self) -> bool:
@@ -72,7 +77,10 @@ class ProviderForm:
     def settings(self, base: Settings) -> Settings:
         """Return the settings of a run with it. Raises `UsageError`."""
         choice = self.choice()
-        return choice.settings(choice.without_money(base) if self.is_server else base)
+        if not self.is_server:
+            return choice.settings(base)
+        seen = bool(choice.price) or self.priced == (self.name, choice.extract_model)
+        return choice.settings(choice.without_money(base, price=seen))
 
     @property
     def missing(self) -> str:
@@ -116,6 +124,7 @@ def form_of(choice: ModelChoice) -> ProviderForm:
         use,
         choice.price,
         choice.money_limit,
+        (name, choice.extract_model) if choice.price else ("", ""),
     )
 
 
