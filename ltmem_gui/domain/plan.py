@@ -151,6 +151,11 @@ class Plan(_Value):
     digest: str = Field(default="", description="SHA-256 over everything else")
 
     @property
+    def forgets(self) -> bool:
+        """Tell whether the old contents must be gone afterwards: such a plan leaves nothing to undo it with."""
+        return self.operation in ("forget", "redact")
+
+    @property
     def blocking(self) -> tuple[Finding, ...]:
         """Return the findings that keep the plan from being applied."""
         return tuple(f for f in self.findings if f.severity is Severity.BLOCKING)

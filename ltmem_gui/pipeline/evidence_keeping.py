@@ -36,16 +36,13 @@ from ltmem_gui.pipeline.audit_drift import AtBaseline, at_baseline
 from ltmem_gui.pipeline.ports import Adapters, Store, WorkspaceSnapshot
 from ltmem_gui.pipeline.sessions import open_store
 
-FORGETTING = frozenset({"forget", "redact"})
-"""Operations whose old texts must be gone."""
-
 _BETWEEN = "\n\x1e\n"
 
 
 async def evidence_of_apply(adapters: Adapters, grant: ApplyGrant) -> EvidenceChange | None:
     """Work out what an apply makes of the records; None where its plan says nothing of it. Writes nothing."""
     plan = grant.plan
-    if not plan.effects_of(KeepEvidence) and plan.operation not in FORGETTING:
+    if not plan.effects_of(KeepEvidence) and not plan.forgets:
         return None
     folder = await adapters.offload.store(adapters.workspace.read, Path(plan.memory_root))
     files = {path: file.data for path, file in folder.files.items()}
@@ -62,7 +59,7 @@ async def evidence_of_apply(adapters: Adapters, grant: ApplyGrant) -> EvidenceCh
     change, made = await adapters.offload.thread(lambda: after_apply(sight, (*stored, *seen), at=at))
     gone = frozenset(change.gone)
     put = (*(record for record in seen if record.key not in gone), *change.put, *await checked(adapters, made))
-    if plan.operation in FORGETTING:
+    if plan.forgets:
         replaced = gone | {record.key for record in put}
         left = (record for record in stored if record.key not in replaced)
         put = await checked(adapters, without_lost_text(Sight(after), (*left, *put)))
@@ -75,7 +72,7 @@ def write_evidence(store: Store, plan: Plan, change: EvidenceChange | None, base
     After a crash no change is known: nothing is recorded then, and what was to be forgotten leaves its texts.
     """
     root = plan.memory_root
-    if change is None and plan.operation in FORGETTING:
+    if change is None and plan.forgets:
         bare = (replace(record, taken=hashed(record.taken)) for record in store.evidence(root))
         change = EvidenceChange(tuple(bare))
     if change is not None:

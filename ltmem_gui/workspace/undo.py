@@ -17,8 +17,6 @@ from ltmem_gui.workspace.journal import JOURNAL_SUBDIR, Journal
 
 UNDO_SUBDIR = "undo"
 IMAGE_SECONDS = 24 * 3_600
-FORGETTING = frozenset({"forget", "redact"})
-"""Operations whose old contents must be gone: they leave no image."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class UndoImage:
 def keep_image(home: Path, journal: Journal, finished_at: int) -> None:
     """Turn the journal of a finished operation into the undo image; the image before it goes. Raises `OSError`."""
     discard_image(home)
-    if journal.operation.plan.operation in FORGETTING:
+    if journal.operation.plan.forgets:
         remove_tree(journal.folder)
     else:
         replace_file(journal.folder / "finished.json", json.dumps({"finished_at": finished_at}).encode("ascii"))

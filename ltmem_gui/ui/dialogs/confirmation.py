@@ -31,7 +31,6 @@ ARM_MS = 500
 DETAIL_LIMIT = 200
 
 # The undo image of these is not kept: their old text must be gone.
-FORGETTING = frozenset({"forget", "redact"})
 _WAY_BACK = "Can be undone from the history for 24 hours, until the next apply or until a file is changed."
 _NO_WAY_BACK = "Cannot be undone: no image of the old text is kept."
 
@@ -212,7 +211,7 @@ def _reviewed(plan: Plan, selection: Selection) -> list[str]:
         edited = sum(len(hunks) for hunks in selection.edited.values())
         rejected = sum(len(ids) for ids in selection.rejected.values())
         lines.append(f"Your decisions: {accepted} accepted, {edited} edited, {rejected} rejected.")
-        lines.append(_NO_WAY_BACK if plan.operation in FORGETTING else _WAY_BACK)
+        lines.append(_NO_WAY_BACK if plan.forgets else _WAY_BACK)
     findings = {finding.id: finding for finding in plan.findings}
     for id_, reason in selection.overrides.items():
         text = findings[id_].text if id_ in findings else id_

@@ -14,7 +14,6 @@ from ltmem_gui.domain.diffing.whitespace import Whitespace
 from ltmem_gui.domain.errors import RefusedError, UsageError
 from ltmem_gui.domain.findings import Finding, Severity
 from ltmem_gui.domain.hazards import one_line
-from ltmem_gui.ui.dialogs.confirmation import FORGETTING
 from ltmem_gui.ui.models.formats import plural
 from ltmem_gui.ui.panels.review_page import ReviewPage
 from ltmem_gui.ui.widgets.diff_long_line import LongLineDialog
@@ -446,7 +445,7 @@ class ReviewCommands(QObject):
         written = len(touched) - deleted
         parts = [f"writes {plural(written, 'file')}"]
         parts += [f"deletes {deleted}"] if deleted else []
-        way_back = "cannot be undone" if review.plan.operation in FORGETTING else "undo: 24 h"
+        way_back = "cannot be undone" if review.plan.forgets else "undo: 24 h"
         return ", ".join(parts) + f", resets the baseline · {way_back}"
 
     def say(self, text: str) -> None:
