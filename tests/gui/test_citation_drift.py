@@ -28,6 +28,7 @@ from ltmem_gui.ui.actions import ActionRegistry
 from ltmem_gui.ui.models.audit_state import AuditPowers
 from ltmem_gui.ui.models.citation_look import changed_spans
 from ltmem_gui.ui.models.citation_rows import CitationRow, Place, cited_range
+from ltmem_gui.ui.models.text_lines import TextLine
 from ltmem_gui.ui.models.workbench import Notice, Seen
 from ltmem_gui.ui.panels.citation_evidence import before_lines
 from ltmem_gui.ui.panels.citations import CitationsPanel
@@ -317,6 +318,19 @@ def test_the_cited_lines_are_copied_with_their_place(room: Room) -> None:
     assert QGuiApplication.clipboard().text() == f"{LINES[0]}\n{LINES[1]}\n— notes.md:1-2"
     room.panel.commands.copy_permalink()
     assert QGuiApplication.clipboard().text() == "notes.md#L1-2"
+    assert [notice.text for notice in room.notices] == ["Copied to the clipboard."] * 2
+
+
+def test_a_long_quote_is_looked_through_beside_the_window(room: Room, qtbot: QtBot) -> None:
+    room.read()
+    room.go_to("c4 both")
+    lines = tuple(TextLine(str(number), "plain words " * 5, marked=True) for number in range(3_000))
+    room.panel.commands._view = replace(room.panel.commands._view, evidence=lambda: lines)
+    QGuiApplication.clipboard().setText("before")
+    room.panel.commands.copy_quote()
+    assert QGuiApplication.clipboard().text() == "before"
+    qtbot.waitUntil(lambda: bool(room.notices), timeout=20_000)
+    assert QGuiApplication.clipboard().text().startswith("plain words")
 
 
 def test_changed_words_are_marked_and_a_hash_says_so() -> None:

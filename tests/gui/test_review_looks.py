@@ -118,11 +118,15 @@ def test_a_secret_on_disk_does_not_reach_the_clipboard(room: Room) -> None:
     panel = room.panel
     panel.view.set_cursor_row(0)
     panel.view.set_cursor_row(panel.model.document.count - 1, extend=True)
+    said: list[str] = []
+    panel.hand_over.told.connect(said.append)
     room.press(K.Key_C, CTRL)
     room.press(K.Key_C, CTRL | SHIFT)
     text = QGuiApplication.clipboard().text()
     assert secret not in text
     assert "[REDACTED:" in text
+    panel.header.copy_asked.emit("markdown")
+    assert said == ["Copied to the clipboard; 1 secret was replaced in it"] * 3
 
 
 def test_a_long_copy_is_cleaned_beside_the_window(room: Room, qtbot: QtBot) -> None:

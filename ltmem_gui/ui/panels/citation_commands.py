@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QApplication
 
 from ltmem_gui.domain.audit import permalink
 from ltmem_gui.domain.errors import RefusedError
@@ -15,7 +14,8 @@ from ltmem_gui.domain.opening import Place as DiskPlace
 from ltmem_gui.domain.opening import place_below
 from ltmem_gui.domain.rollouts import RolloutRef
 from ltmem_gui.pipeline.ports import WorkspaceSnapshot
-from ltmem_gui.ui.bridge.words import cleaned, told
+from ltmem_gui.ui.bridge.copying import COPIED, Copier
+from ltmem_gui.ui.bridge.words import told
 from ltmem_gui.ui.models.citation_rows import CitationRow, inside_path
 from ltmem_gui.ui.models.opening import PlaceOpener
 from ltmem_gui.ui.models.text_lines import TextLine
@@ -33,13 +33,15 @@ class CitationView:
 
 
 class CitationCommands(QObject):
-    """Open and copy. Signals: `noticed` (`Notice`): why something was not done."""
+    """Open and copy. Signals: `noticed` (`Notice`): what was copied, or why something was not done."""
 
     noticed = Signal(object)
 
     def __init__(self, view: CitationView, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._view = view
+        self._copier = Copier(self)
+        self._copier.told.connect(self._on_copy_told)
         self.opener: PlaceOpener | None = None
 
     def open_in_editor(self) -> None:
@@ -76,13 +78,13 @@ class CitationCommands(QObject):
         """Copy where the current citation points."""
         row = self._view.row()
         if row is not None:
-            self._copy(row.target)
+            self._copier.copy(row.target)
 
     def copy_permalink(self) -> None:
         """Copy where the current citation points, with the baseline it holds for."""
         row, folder = self._view.row(), self._view.folder()
         if row is not None and row.entry is not None and folder is not None:
-            self._copy(permalink(row.entry, folder.baseline))
+            self._copier.copy(permalink(row.entry, folder.baseline))
 
     def copy_quote(self) -> None:
         """Copy the cited lines as they stand, and below them where."""
@@ -91,7 +93,7 @@ class CitationCommands(QObject):
         if row is None or not quote:
             self.noticed.emit(Notice("info", "There are no cited lines to copy here."))
             return
-        self._copy(f"{quote}\n— {row.target}")
+        self._copier.copy(f"{quote}\n— {row.target}")
 
-    def _copy(self, text: str) -> None:
-        QApplication.clipboard().setText(cleaned(text).text)
+    def _on_copy_told(self, words: str) -> None:
+        self.noticed.emit(Notice("info" if words.startswith(COPIED) else "warning", f"{words}."))

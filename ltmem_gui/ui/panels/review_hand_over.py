@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import threading
-
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QGuiApplication
-from shiboken6 import isValid
 
 from ltmem_gui.domain.diffing.export import patch_of_hunk
 from ltmem_gui.domain.diffing.rows import Row, RowKind
 from ltmem_gui.domain.diffing.units import WHOLE
 from ltmem_gui.domain.opening import Place
-from ltmem_gui.domain.secrets import Redaction
 from ltmem_gui.pipeline.review_export import ReviewFormat, review_text
-from ltmem_gui.ui.bridge.words import LONGEST_INLINE, cleaned
+from ltmem_gui.ui.bridge.copying import Copier
 from ltmem_gui.ui.models.diff_model import DiffModel
 from ltmem_gui.ui.models.opening import PlaceOpener
 from ltmem_gui.ui.models.review_state import ReviewState
@@ -29,7 +24,6 @@ class HandOver(QObject):
     """
 
     told = Signal(str)
-    _text_cleaned = Signal(object)
 
     def __init__(self, state: ReviewState, model: DiffModel, view: DiffView, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -38,11 +32,13 @@ class HandOver(QObject):
         self._view = view
         self.opener: PlaceOpener | None = None
         self.went_outside = False
-        self._text_cleaned.connect(self._on_text_cleaned)
+        # The folder on disk may hold what no run has cleaned.
+        self.copier = Copier(self)
+        self.copier.told.connect(self.told)
 
     def copy(self) -> None:
         """Copy the selected lines as they are in the files."""
-        self._put(self._view.selected_text())
+        self.copier.copy(self._view.selected_text())
 
     def copy_patch(self) -> None:
         """Copy the change under the cursor as a patch."""
@@ -53,13 +49,13 @@ class HandOver(QObject):
             return
         wanted = {member.hunk for member in unit.members if member.path == file.change.path}
         hunks = [hunk for hunk in file.change.hunks if hunk.id in wanted or WHOLE in wanted]
-        self._put("".join(patch_of_hunk(file.change, file.base, hunk) for hunk in hunks))
+        self.copier.copy("".join(patch_of_hunk(file.change, file.base, hunk) for hunk in hunks))
 
     def copy_place(self) -> None:
         """Copy path:line of the row under the cursor."""
         row = self._row()
         if row is not None and self._model.file is not None:
-            self._put(f"{self._model.file.change.path}:{row.new or row.old or 1}")
+            self.copier.copy(f"{self._model.file.change.path}:{row.new or row.old or 1}")
 
     def open_in_editor(self) -> None:
         """Open the file at the line of the row under the cursor, as it is in the folder now."""
@@ -95,25 +91,7 @@ class HandOver(QObject):
     def copy_review(self, form: ReviewFormat) -> None:
         """Copy the whole review in one form."""
         if self._state.review is not None:
-            self._put(review_text(self._state.review, self._state.base, form))
-            self.told.emit("Copied to the clipboard")
-
-    def _put(self, text: str) -> None:
-        """Put text on the clipboard through the choke point: the folder on disk may hold what no run has cleaned."""
-        if len(text) <= LONGEST_INLINE:
-            self._on_text_cleaned(cleaned(text))
-        else:
-            threading.Thread(target=self._clean, args=(text,), name="copy", daemon=True).start()
-
-    def _clean(self, text: str) -> None:
-        redaction = cleaned(text)
-        if isValid(self):  # the window may have been closed meanwhile
-            self._text_cleaned.emit(redaction)
-
-    def _on_text_cleaned(self, redaction: Redaction) -> None:
-        QGuiApplication.clipboard().setText(redaction.text)
-        if redaction.findings:
-            self.told.emit(f"{len(redaction.findings)} secrets were replaced in the copy")
+            self.copier.copy(review_text(self._state.review, self._state.base, form))
 
     def _row(self) -> Row | None:
         at = self._view.cursor_row
