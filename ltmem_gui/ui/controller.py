@@ -333,6 +333,9 @@ class Controller(QObject):
 
     def _on_folders_changed(self, folders: Folders) -> None:
         self.window.strip.show_folders(folders)
+        if self.window.review.state.plan is not None:
+            self.window.review.clear()
+            self.window.set_badge("review", 0)
         self._update_actions()
         self._teach(folders)
 

@@ -224,6 +224,14 @@ def test_from_an_empty_home_to_a_written_folder(desk: Desk) -> None:
     review = desk.window.review
     assert not review.registry.action("review.apply").isEnabled()
     accept_everything(desk)
+    named = desk.controller.workbench.folders
+    desk.harness.call(lambda: desk.controller.name_folders(Folders(home=named.home)))
+    assert review.state.plan is None
+    assert desk.window.run_bar.run.text() == "Run…"
+    desk.harness.call(lambda: desk.controller.name_folders(named))
+    desk.act("run.scan")
+    desk.act("run.consolidate")
+    accept_everything(desk)
     desk.act_and_answer("review.apply", "confirmation.cancel")
     assert not desk.root.exists()
     desk.act_and_answer("review.apply", "confirmation.yes")

@@ -273,6 +273,15 @@ def test_a_task_goes_on_with_what_it_began_with(made: Bench) -> None:
     assert requests == [began]
 
 
+def test_a_plan_does_not_wait_under_other_folders(made: Bench) -> None:
+    made.name()
+    made.bench.review(made.fake.consolidated)
+    assert made.bench.run_state.phase is RunPhase.PLAN_READY
+    made.name(memory=False)
+    assert made.bench.plan is None
+    assert made.bench.run_state.phase is RunPhase.IDLE
+
+
 def test_what_was_read_of_other_folders_is_not_shown_late(made: Bench) -> None:
     made.name()
 

@@ -107,7 +107,7 @@ class Workbench(QObject):
     # naming
 
     def name_folders(self, folders: Folders) -> bool:
-        """Take the folders a person named; what was read of others is forgotten. Nothing is opened.
+        """Take the folders a person named; what was read and planned of others is forgotten. Nothing is opened.
 
         Returns False, and says why, while a task runs: what it reads and plans belongs to the folders it began with.
         """
@@ -116,6 +116,8 @@ class Workbench(QObject):
         self.supervisor.cancel(FOLDER_TASK)
         self.supervisor.cancel(RECEIPTS_TASK)
         self.folders, self.plan, self.seen = folders, None, Seen()
+        if self.run_state != RunState():
+            self._set_run(RunState())
         self.seen_changed.emit(self.seen)
         self.folders_changed.emit(folders)
         return True
