@@ -42,8 +42,8 @@ def private_copy(path: str, cancel: CancelToken | None = None) -> Iterator[sqlit
     than its size explains; `Cancelled`.
     """
     with tempfile.TemporaryDirectory(prefix="ltmem-") as folder:  # mode 0700
-        copy = _sound_copy(path, Path(folder), cancel)
-        bound = _bound(copy, cancel)
+        copy, size = _sound_copy(path, Path(folder), cancel)
+        bound = Bound(size, cancel)
         with closing(_connect(copy, bound)) as connection:
             try:
                 yield connection
@@ -51,13 +51,15 @@ def private_copy(path: str, cancel: CancelToken | None = None) -> Iterator[sqlit
                 raise InputError(f"this database cannot be read: {bound.cause(error)}", _REMEDY, path) from error
 
 
-def _bound(copy: Path, cancel: CancelToken | None) -> Bound:
-    parts = (copy, Path(f"{copy}{WRITE_AHEAD_LOG}"))
-    return Bound(sum(part.stat().st_size for part in parts if part.exists()), cancel)
+def _size(copy: Path) -> int:
+    """Return the bytes that were copied; opening the copy may let it grow to whatever a journal says."""
+    return sum(part.stat().st_size for part in copy.parent.glob(f"{copy.name}*"))
 
 
-def _sound_copy(path: str, folder: Path, cancel: CancelToken | None) -> Path:
-    """Copy until the copy is consistent: the owner may write meanwhile. Raises `InputError` when it never is.
+def _sound_copy(path: str, folder: Path, cancel: CancelToken | None) -> tuple[Path, int]:
+    """Copy until the copy is consistent: the owner may write meanwhile; return it and its bytes.
+
+    Raises `InputError` when it never is.
 
     Frames that are added to the log meanwhile do no harm; a checkpoint, which moves them into the file, does. A journal
     that lies there means a change half made, which opening the copy takes back.
@@ -70,9 +72,10 @@ def _sound_copy(path: str, folder: Path, cancel: CancelToken | None) -> Path:
         for log in SIDE_FILES:
             _copy_log(f"{path}{log}", Path(f"{copy}{log}"))
         _forget_name(Path(f"{copy}{JOURNAL}"))
-        problem = _problem(copy, cancel) if _state(path) == before else "it is being written at the moment"
+        size = _size(copy)
+        problem = _problem(copy, Bound(size, cancel)) if _state(path) == before else "it is being written at the moment"
         if problem is None:
-            return copy
+            return copy, size
     raise InputError(f"this database cannot be read: {problem}", _REMEDY, path)
 
 
@@ -124,8 +127,7 @@ def _connect(path: Path, bound: Bound) -> sqlite3.Connection:
     return connection
 
 
-def _problem(path: Path, cancel: CancelToken | None) -> str | None:
-    bound = _bound(path, cancel)
+def _problem(path: Path, bound: Bound) -> str | None:
     try:
         with closing(_connect(path, bound)) as connection:
             answer = connection.execute("PRAGMA quick_check(1)").fetchone()[0]

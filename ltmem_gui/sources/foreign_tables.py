@@ -18,6 +18,8 @@ _STEPS_AT_ONCE = 100_000
 _FREE_STEPS = 100_000_000
 _STEPS_PER_BYTE = 20
 _FREE_BYTES = 1 << 20
+_LONGEST_VALUE = 1_000_000_000
+"""What SQLite itself allows at most, in bytes."""
 
 
 class Bound:
@@ -30,7 +32,7 @@ class Bound:
 
     def watch(self, connection: sqlite3.Connection) -> None:
         """Bind a connection."""
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, self._size + _FREE_BYTES)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(self._size + _FREE_BYTES, _LONGEST_VALUE))
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.set_progress_handler(self._ends, _STEPS_AT_ONCE)

@@ -14,7 +14,7 @@ from ltmem_gui.domain.rollouts import RolloutRef
 from ltmem_gui.sources import foreign_tables
 from ltmem_gui.sources.codex_db import list_threads, load_thread, private_copy, read_threads
 from ltmem_gui.sources.codex_memories import memories_of
-from ltmem_gui.sources.foreign_tables import columns_of, rows_of
+from ltmem_gui.sources.foreign_tables import Bound, columns_of, rows_of
 
 ENDLESS = "WITH RECURSIVE r(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM r)"
 
@@ -141,6 +141,12 @@ def test_a_value_is_no_longer_than_the_file(tmp_path: Path) -> None:
     path = made(tmp_path / "state_5.sqlite", "CREATE TABLE threads (id)")
     with pytest.raises(InputError, match="too big"), private_copy(path) as copy:
         copy.execute("SELECT zeroblob(100000000)").fetchone()
+
+
+def test_a_database_of_many_gigabytes_is_watched_too() -> None:
+    with closing(sqlite3.connect(":memory:")) as database:
+        Bound(1 << 40, None).watch(database)
+        assert database.execute("SELECT 1").fetchone() == (1,)
 
 
 def test_a_lease_of_words_has_no_end(tmp_path: Path) -> None:

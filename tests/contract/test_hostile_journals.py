@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.side_files import NAME_MARK, names_another_file
+from ltmem_gui.sources import codex_db
 from ltmem_gui.sources.codex_db import list_threads, private_copy, read_threads
 from ltmem_gui.sources.codex_memories import memories_beside, memories_of
+from ltmem_gui.sources.foreign_tables import Bound
 from ltmem_gui.sources.index import FILE_NAME, IndexedFile, ScanIndex
 from ltmem_gui.store.opening import DATABASE_NAME, SqliteStores
 from tests.helpers.codex_home import CodexHome, kept
@@ -77,6 +80,22 @@ def test_a_journal_too_short_for_a_name_is_copied_as_it_is(tmp_path: Path) -> No
     path.with_name("x.sqlite-journal").write_bytes(NAME_MARK[:3])
     with private_copy(str(path)) as copy:
         assert copy.execute("SELECT count(*) FROM t").fetchone()[0] == 0
+
+
+def test_a_journal_that_lets_the_copy_grow_explains_no_more_work(tmp_path: Path, monkeypatch: Any) -> None:
+    """A journal says how long the database was: the copy becomes that long, in holes, and the bound must not."""
+    sizes: list[int] = []
+    monkeypatch.setattr(codex_db, "Bound", lambda size, cancel: sizes.append(size) or Bound(size, cancel))
+    path = tmp_path / "x.sqlite"
+    at_rest(path)
+    journal = name_in_journal(path, tmp_path / "none")
+    data = bytearray(journal.read_bytes())
+    data[16:20] = (1 << 20).to_bytes(4, "big")
+    journal.write_bytes(data)
+    with suppress(InputError), private_copy(str(path)):
+        pass
+    assert sizes
+    assert max(sizes) == path.stat().st_size + len(data)
 
 
 def test_reading_the_data_folder(tmp_path: Path, victim: Path) -> None:
