@@ -74,6 +74,6 @@ def test_effects_in_words() -> None:
         {"thread_id": "a", "record": "line 1", "cited_id": "b"},
         {"thread_id": "a", "record": "line 9", "cited_id": "b"},
     )
-    assert describe_effect(effects.CreditUsage(credits=uses)) == "credit 2 uses of 1 memories that agents cited"
+    assert describe_effect(effects.CreditUsage(credits=uses)) == "2 uses of 1 memory credited, as agents cited them"
     held = effects.UpdateJobs(scope="global", count=3, action="hold the lock")
-    assert describe_effect(held) == "hold the lock"
+    assert describe_effect(held) == "1 record of this consolidation\n        hold the lock"

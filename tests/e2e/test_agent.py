@@ -26,7 +26,7 @@ def test_two_confirmations_lead_from_rows_to_a_folder(program: Program, sessions
         path = program.place / "agent.json"
         path.write_text(json.dumps(planned.json))
         shown = program("show", "--plan", path)
-        assert "no shell, network none but the model" in shown.out
+        assert "network: none but the model; no shell, no other program" in shown.out
         assert "model large" in shown.out
         proposed = program.apply(planned)
         assert proposed.code == 0, proposed.err

@@ -217,7 +217,7 @@ def test_changes_of_rows_are_said_one_by_one(tmp_path: Path) -> None:
     )
     plan = extract_plan(tmp_path).model_copy(update={"effects": effects})
     inbox, one, three = [line for group in describe(plan) for line in group.lines if line.number != "0"]
-    assert inbox.details == ("reword “maybe tabs” as “tabs”", "drop “or not”")
+    assert inbox.details == ("reword line 1: “maybe tabs” as “tabs”", "drop line 2: “or not”")
     assert (one.number, one.text) == ("1", "session left out of the memory")
     assert one.details == ("t1   left out of the memory",)
     assert three.text == "sessions: 1 left out of the memory, 1 taken into the memory again, 1 with an edited memory"
@@ -227,13 +227,13 @@ def test_every_other_effect_has_words(tmp_path: Path) -> None:
     effects = (
         StartAgent(provider="openai", model="m", constraints=AgentConstraints(cwd="/tmp/x")),
         PruneOutputs(thread_ids=("t",), reason="unused"),
-        CreditUsage(credits=({"thread": "t"},)),
+        CreditUsage(credits=({"thread_id": "t", "record": "line 1", "cited_id": "c"},)),
         StoreVerdicts(rater="dev", frame="all"),
         StoreInboxDecisions(count=2),
     )
     plan = extract_plan(tmp_path).model_copy(update={"effects": effects})
     text = "\n".join(line.text for group in describe(plan) for line in group.lines)
-    for part in ("consolidation agent", "unused", "uses of memories", "verdicts of dev", "inbox decisions"):
+    for part in ("consolidation agent", "unused", "uses of 1 memory", "verdicts of dev", "inbox decisions"):
         assert part in text
 
 

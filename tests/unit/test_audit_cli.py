@@ -115,7 +115,7 @@ def test_verdicts_of_a_report_become_a_plan(folder: Folder, tmp_path: Path) -> N
     code, out, _ = folder.call("import", str(report))
     assert code == 0
     assert "audit (apply)" in out
-    assert "append 1 verdicts of ann (frame: f)" in out
+    assert "1 verdicts of ann are appended\n        frame: f" in out
     code, out, _ = folder.call("import", "-", "--json", stdin=report.read_text())
     plan = json.loads(out)
     assert (code, plan["effects"][1]["records"][0]["note"]) == (0, "half")

@@ -138,26 +138,32 @@ ALL = (
     effects.StoreVerdicts(rater="me", frame="all"),
 )
 WORDS = (
-    "3 secrets redacted first; price unknown",
+    "10 tokens of redacted text to api.example; price unknown",
     "127.0.0.1:1 (this computer)",
-    "fenced into a staged copy",
-    "create the data folder /h",
-    "create rollout_summaries",
-    "+2 −1 lines, 0 → 9 bytes",
-    "stale",
-    "claim 1 jobs, 8 at once",
-    "at most 4 extracted memories",
-    "record outcome of 4 jobs",
-    "the watermark 77",
-    "delete 1 stored memories: unused",
-    "0123456789ab by one new commit",
-    "",
+    "1 consolidation agent (m) in a staged copy",
+    "1 new data folder (queue, extracted memories, receipts)\n        /h\n",
+    "1 new folder for the memory\n        rollout_summaries",
+    "a   added   +2 −1   0 B → 9 B",
+    "1 b (0 B)\n        stale",
+    "1 extractions, 8 at a time",
+    "4 extracted memories at most",
+    "4 job records\n        record outcome",
+    "watermark 1970-01-01 00:01 UTC",
+    "1 extracted memories removed: unused",
+    "1 new baseline commit without history (replaces 01234567)",
+    "verdicts of me are appended",
 )
 
 
 @pytest.mark.parametrize(("effect", "words"), list(zip(ALL, WORDS, strict=True)))
 def test_every_effect_is_said_in_words(effect: effects.Effect, words: str) -> None:
     assert words in describe_effect(effect)
+
+
+def test_many_details_are_cut_unless_all_are_asked_for() -> None:
+    pruned = effects.PruneOutputs(thread_ids=tuple(f"t{number}" for number in range(14)), reason="unused")
+    assert describe_effect(pruned).endswith("t11\n        … and 2 more")
+    assert describe_effect(pruned, all_of_it=True).endswith("t13")
 
 
 def test_a_plan_and_a_receipt_in_words() -> None:

@@ -68,8 +68,8 @@ def test_the_sheet_says_the_cost_beside_the_tokens() -> None:
 
 
 def test_the_command_line_says_the_same() -> None:
-    assert describe_effect(send()).endswith("; price unknown")
-    assert describe_effect(send(price="about 1.00 USD")).endswith("; about 1.00 USD")
+    assert describe_effect(send()).split("\n")[0].endswith("; price unknown")
+    assert describe_effect(send(price="about 1.00 USD")).split("\n")[0].endswith("; about 1.00 USD")
 
 
 @pytest.mark.parametrize(

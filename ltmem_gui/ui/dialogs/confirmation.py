@@ -16,13 +16,14 @@ from PySide6.QtWidgets import (
 )
 
 from ltmem_gui.domain.consent import Selection
+from ltmem_gui.domain.effects_words import EffectWords
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.plan import Plan
 from ltmem_gui.domain.taking_over import TAKE_OVER
 from ltmem_gui.ui.bridge.awaiting import opened
 from ltmem_gui.ui.dialogs.armed import ArmedSheet
 from ltmem_gui.ui.models import formats
-from ltmem_gui.ui.models.effects_text import EffectGroupText, EffectLine, describe, loss_to_type, provider_text
+from ltmem_gui.ui.models.effects_text import EffectGroupText, describe, loss_to_type, provider_text
 from ltmem_gui.ui.models.folder_watch import FolderWatch
 from ltmem_gui.ui.theme import bold_font, monospace, title_font
 from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label, rule
@@ -234,7 +235,7 @@ def effect_group(group: EffectGroupText) -> QGridLayout:
     return grid
 
 
-def _add_line(grid: QGridLayout, line: EffectLine, quiet: bool) -> None:
+def _add_line(grid: QGridLayout, line: EffectWords, quiet: bool) -> None:
     row = grid.rowCount()
     number = plain_label(line.number, font=None if quiet else bold_font(), role="muted" if quiet else "")
     number.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

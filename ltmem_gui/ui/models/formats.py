@@ -6,38 +6,12 @@ import posixpath
 from datetime import datetime
 
 from ltmem_gui.domain.hazards import one_line
-
-DASH = "–"
-_STEPS = ((86_400, "d"), (3_600, "h"), (60, "min"))
-
-
-def count(number: int) -> str:
-    """Return a whole number with thin spaces between thousands."""
-    return f"{number:,}".replace(",", "\u202f")
-
-
-def tokens(number: int | None) -> str:
-    """Return a token count in thousands with one digit, small ones exact."""
-    if number is None:
-        return DASH
-    return f"{number / 1000:.1f}k" if number >= 1000 else str(number)
-
-
-def size(number: int) -> str:
-    """Return bytes in a readable unit."""
-    if number < 1024:
-        return f"{number} B"
-    if number < 1024 * 1024:
-        return f"{number / 1024:.1f} KiB"
-    return f"{number / 1024 / 1024:.1f} MiB"
-
-
-def span(seconds: float) -> str:
-    """Return a length of time with its largest unit."""
-    for unit, name in _STEPS:
-        if seconds >= unit:
-            return f"{int(seconds // unit)} {name}"
-    return f"{max(0, int(seconds))} s"
+from ltmem_gui.domain.measures import DASH as DASH
+from ltmem_gui.domain.measures import count as count
+from ltmem_gui.domain.measures import plural as plural
+from ltmem_gui.domain.measures import size as size
+from ltmem_gui.domain.measures import span as span
+from ltmem_gui.domain.measures import tokens as tokens
 
 
 def ago(at: int | None, now: int) -> str:
@@ -81,8 +55,3 @@ def project(cwd: str) -> str:
 def middle(text: str, limit: int = 13) -> str:
     """Cut a long id in the middle."""
     return text if len(text) <= limit else f"{text[: limit // 2]}…{text[-(limit // 2) :]}"
-
-
-def plural(number: int, word: str, many: str = "") -> str:
-    """Return a count with its noun."""
-    return f"{count(number)} {word if number == 1 else many or word + 's'}"
