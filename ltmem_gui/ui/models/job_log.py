@@ -11,6 +11,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import lru_cache
 
 from ltmem_gui.domain.events import Event, JobFinished, JobNoted, JobPrepared, JobStarted
 from ltmem_gui.domain.hazards import one_line
@@ -57,7 +58,8 @@ class JobLog:
     """Keep the newest lines. Lives on the UI thread; `redact` is the choke point for texts."""
 
     def __init__(self, redact: Callable[[str], str]) -> None:
-        self._redact = redact
+        # Most lines of a run are alike, and redacting forty of them ten times a second would hold the window.
+        self._clean = lru_cache(maxsize=RING_LINES)(lambda text: one_line(redact(text), LINE_LENGTH))
         self._lines: deque[LogLine] = deque()
         self._counts: Counter[str] = Counter()
         self._attempts: dict[str, int] = {}
@@ -68,7 +70,7 @@ class JobLog:
         for event in events:
             line = self._line(event, now)
             if line is not None:
-                self._add(replace(line, text=one_line(self._redact(line.text), LINE_LENGTH)))
+                self._add(replace(line, text=self._clean(line.text)))
                 touched.add(line.thread_id)
         return frozenset(touched)
 
@@ -77,7 +79,7 @@ class JobLog:
         live = [line for line in self._lines if line.thread_id == thread_id]
         seen = {line.attempt for line in live}
         stored = [
-            replace(line, text=one_line(self._redact(line.text), LINE_LENGTH))
+            replace(line, text=self._clean(line.text))
             for attempt in attempts
             if attempt.number not in seen
             for line in _stored(thread_id, attempt)
