@@ -187,7 +187,7 @@ class _Run:
         host = self.extractor.mark.host
         if jobs and host and host not in self._hosts:
             raise GrantMissing(f"the plan does not name the host {host}", "make a new plan")
-        waiting = iter(await self._labelled(jobs))
+        waiting = await self._labelled(jobs)
         workers = [asyncio.ensure_future(self._work(waiting, len(jobs))) for _ in range(CONCURRENCY_LIMIT)]
         beat = asyncio.ensure_future(self._beat())
         loop = asyncio.get_running_loop()
@@ -327,13 +327,16 @@ class _Run:
             raise InputError(f"{self.extractor.mark.name} reads a rollout whole", "make a plan without split")
         return await self.extractor.extract_split(prepared, job.split)
 
-    async def _labelled(self, jobs: list[PlannedJob]) -> list[PlannedJob]:
-        """Pass what job rows say in words through the choke point; a plan may come from elsewhere."""
+    async def _labelled(self, jobs: list[PlannedJob]) -> Iterator[PlannedJob]:
+        """Pass what job rows say in words through the choke point; a plan may come from elsewhere.
+
+        Each job is made when its turn comes: a thousand at once would hold the loop.
+        """
         try:
             titles = [found.text for found in await self._adapters.redact_texts(tuple(job.title for job in jobs))]
         except RedactionFailed:
             titles = [""] * len(jobs)
-        return [job.model_copy(update={"title": title}) for job, title in zip(jobs, titles, strict=True)]
+        return (job.model_copy(update={"title": title}) for job, title in zip(jobs, titles, strict=True))
 
     async def _claim(self, job: PlannedJob) -> tuple[Claim | None, str]:
         """Win a lease; wait a while when other processes use all slots."""

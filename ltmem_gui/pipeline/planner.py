@@ -138,7 +138,7 @@ async def _plan_jobs(
     """Fix the fingerprint of each rollout; where text will leave, redact it now so that it can be shown."""
     clean = await _clean_labels(adapters, chosen.rollouts)
     if not mark.host:
-        return [_job(clean, r) for r in chosen.rollouts], []
+        return await adapters.offload.thread(lambda: [_job(clean, r) for r in chosen.rollouts]), []
     listen(StepReached("redacting", "in memory only, to show what would be sent"))
     jobs: list[PlannedJob] = []
     unfit: list[Skip] = []

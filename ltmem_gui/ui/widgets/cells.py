@@ -11,9 +11,9 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QPainter, QStaticText
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, Qt, QTimer
+from PySide6.QtGui import QPainter, QRegion, QStaticText
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 
 from ltmem_gui.ui.models.cells import CellSource
 
@@ -79,7 +79,15 @@ class CellTable(QTableView):
     `QTableView` paints its whole picture for each range of more than one cell, also for one that is scrolled away.
     """
 
-    _cells: CellDelegate | None = None
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._cells: CellDelegate | None = None
+        self._changed = QRegion()
+        # A turn of the loop between what changed rows and their picture: input is handled between the two.
+        self._turn = QTimer(self)
+        self._turn.setSingleShot(True)
+        self._turn.setInterval(0)
+        self._turn.timeout.connect(self._on_turn_ended)
 
     def set_cells(self, source: CellSource) -> None:
         """Paint from here on with what the source answers."""
@@ -97,7 +105,12 @@ class CellTable(QTableView):
         top = self.rowViewportPosition(first.row())
         bottom = self.rowViewportPosition(last.row()) + self.rowHeight(last.row())
         if bottom > 0 and top < viewport.height():
-            viewport.update(0, top, viewport.width(), bottom - top)
+            self._changed += QRect(0, top, viewport.width(), bottom - top)
+            self._turn.start()
+
+    def _on_turn_ended(self) -> None:
+        changed, self._changed = self._changed, QRegion()
+        self.viewport().update(changed)
 
     def changeEvent(self, event: QEvent) -> None:
         if self._cells is not None and event.type() in _LOOKS:
