@@ -65,7 +65,8 @@ CHIP_ORDER = (
 )
 
 
-INLINE_ROWS = 300
+# More rows are made on a thread: a hundred at once, and the picture after them, held the window for 30 ms.
+INLINE_ROWS = 50
 ROWS_TASK = "queue.rows"
 TICK_MS = 1_000
 
