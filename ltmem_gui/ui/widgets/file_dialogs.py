@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QSettings  # only to keep Qt from writing: see `keep_no_history`
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from ltmem_gui.ui.bridge.awaiting import opened
