@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPushButton, QScrollArea, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
 
 from ltmem_gui.ui.dialogs.confirmation import effect_group
+from ltmem_gui.ui.dialogs.page import ReadingPage
 from ltmem_gui.ui.models.dry_run_text import PhaseText
 from ltmem_gui.ui.theme import bold_font, title_font
 from ltmem_gui.ui.widgets.labels import plain_label, rule
@@ -13,52 +14,20 @@ from ltmem_gui.ui.widgets.labels import plain_label, rule
 FOOT = "Nothing was claimed, locked, sent or written."
 
 
-class DryRunPage(QDialog):
+class DryRunPage(ReadingPage):
     """Show what a run would do."""
 
     def __init__(self, phases: tuple[PhaseText, ...], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("dry_run")
+        super().__init__("dry_run", "phases", "What a run would do", QSize(720, 600), foot=FOOT, parent=parent)
         self.setWindowTitle("Dry run")
-        self.setWindowModality(Qt.WindowModality.WindowModal)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(720, 600)
-        body = QWidget()
-        body.setProperty("role", "page")
-        body.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        column = QVBoxLayout(body)
-        column.setContentsMargins(20, 16, 20, 16)
-        column.setSpacing(6)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for number, phase in enumerate(phases, 1):
             if number > 1:
-                column.addSpacing(12)
-                column.addWidget(rule())
-                column.addSpacing(6)
-            _add_phase(column, phase, number)
-        column.addStretch(1)
-        area = QScrollArea()
-        area.setObjectName("dry_run.phases")
-        area.setAccessibleName("What a run would do")
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(body)
-        close = QPushButton("Close")
-        close.setObjectName("dry_run.close")
-        close.setDefault(True)
-        close.clicked.connect(self.reject)
-        foot = QFrame()
-        foot.setProperty("role", "foot")
-        row = QHBoxLayout(foot)
-        row.setContentsMargins(20, 12, 20, 16)
-        row.addWidget(plain_label(FOOT, role="muted"))
-        row.addStretch(1)
-        row.addWidget(close)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(area, 1)
-        layout.addWidget(foot)
+                self.column.addSpacing(12)
+                self.column.addWidget(rule())
+                self.column.addSpacing(6)
+            _add_phase(self.column, phase, number)
+        self.column.addStretch(1)
 
 
 def _add_phase(column: QVBoxLayout, phase: PhaseText, number: int) -> None:

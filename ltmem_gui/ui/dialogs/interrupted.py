@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.jobs import GLOBAL_KIND, JobRecord
 from ltmem_gui.pipeline.ports import InterruptedOperation
 from ltmem_gui.pipeline.standing import Standing
+from ltmem_gui.ui.dialogs.page import ReadingPage
 from ltmem_gui.ui.models import formats
 from ltmem_gui.ui.models.job_facts import owner_in_words
 from ltmem_gui.ui.theme import bold_font, title_font
@@ -17,7 +18,7 @@ from ltmem_gui.ui.widgets.labels import plain_label, rule
 MAX_LISTED = 100
 
 
-class InterruptedPage(QDialog):
+class InterruptedPage(ReadingPage):
     """List what a run that was cut off left behind.
 
     Signals: `end_asked` (digest of an apply, True to finish it and False to roll it back).
@@ -26,51 +27,20 @@ class InterruptedPage(QDialog):
     end_asked = Signal(str, bool)
 
     def __init__(self, standing: Standing, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("interrupted")
+        super().__init__("interrupted", "list", "What was interrupted", QSize(680, 460), parent=parent)
         self.setWindowTitle("What was interrupted")
-        self.setWindowModality(Qt.WindowModality.WindowModal)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(680, 460)
-        body = QWidget()
-        body.setProperty("role", "page")
-        body.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._body = QVBoxLayout(body)
-        self._body.setContentsMargins(20, 16, 20, 16)
-        self._body.setSpacing(6)
-        self._body.addWidget(plain_label(_head(standing), font=title_font(), wrap=True))
+        self.column.addWidget(plain_label(_head(standing), font=title_font(), wrap=True))
         for operation in standing.applies:
             self._add_apply(operation)
         self._add_jobs([job for job in standing.jobs if job.kind != GLOBAL_KIND])
         if any(job.kind == GLOBAL_KIND for job in standing.jobs):
             text = "The lock of the consolidation was held by it; the next run takes the lock over."
-            self._body.addWidget(plain_label(text, wrap=True))
-        self._body.addStretch(1)
-        area = QScrollArea()
-        area.setObjectName("interrupted.list")
-        area.setAccessibleName("What was interrupted")
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidgetResizable(True)
-        area.setWidget(body)
-        close = QPushButton("Close")
-        close.setObjectName("interrupted.close")
-        close.setDefault(True)
-        close.clicked.connect(self.reject)
-        foot = QFrame()
-        foot.setProperty("role", "foot")
-        row = QHBoxLayout(foot)
-        row.setContentsMargins(20, 12, 20, 16)
-        row.addStretch(1)
-        row.addWidget(close)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(area, 1)
-        column.addWidget(foot)
+            self.column.addWidget(plain_label(text, wrap=True))
+        self.column.addStretch(1)
 
     def _add_apply(self, operation: InterruptedOperation) -> None:
-        add = self._body.addWidget
-        self._body.addSpacing(8)
+        add = self.column.addWidget
+        self.column.addSpacing(8)
         add(plain_label(f"An apply ({operation.operation}, plan {operation.digest[:8]})", font=bold_font()))
         add(plain_label(one_line(operation.root, 400), role="muted", wrap=True, selectable=True))
         if operation.recorded:
@@ -96,15 +66,15 @@ class InterruptedPage(QDialog):
             )
             row.addWidget(button)
         row.addStretch(1)
-        self._body.addLayout(row)
-        self._body.addSpacing(8)
+        self.column.addLayout(row)
+        self.column.addSpacing(8)
         add(rule())
 
     def _add_jobs(self, jobs: list[JobRecord]) -> None:
         if not jobs:
             return
-        add = self._body.addWidget
-        self._body.addSpacing(8)
+        add = self.column.addWidget
+        self.column.addSpacing(8)
         add(plain_label(formats.plural(len(jobs), "extraction"), font=bold_font()))
         text = "Nothing of them was stored; the next run takes them over. After three such ends a rollout is held."
         add(plain_label(text, wrap=True, role="muted"))
