@@ -87,6 +87,7 @@ class RolloutItem:
     `injected`: written by the host under the person's name; never counted as the person's words.
     `inherited`: copied from the parent of a fork or from a resumed session; never extracted.
     `undone`: rolled back or left behind by the person; never extracted.
+    `message_id`: what the agent calls this answer, in its file and its database alike; empty where neither says.
     """
 
     role: str
@@ -99,6 +100,7 @@ class RolloutItem:
     undone: bool = False
     tool: ToolUse | None = None
     at: int | None = None
+    message_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

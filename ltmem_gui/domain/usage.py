@@ -1,13 +1,14 @@
 """Citations that an agent made in a session: what raises the usage of the cited memories (reference §5.2).
 
-A citation is credited once ever per (thread, record, cited id). The record is the place in the session, so a second
-scan finds the same; copies that forks, resumed sessions and compaction make are marked `inherited` by the readers and
-count for nobody, and neither do turns that were rolled back.
+A citation is credited once ever per (thread, record, cited id). The record is the message that cites, by the id that a
+session's file and its database share, else its place in the session: so a second scan finds the same. Copies that
+forks, resumed sessions and compaction make are marked `inherited` by the readers and count for nobody, and neither do
+turns that were rolled back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from ltmem_gui.domain import citations
@@ -16,18 +17,24 @@ from ltmem_gui.domain.naming import ROLLOUT_SUMMARIES_SUBDIR, summary_stems
 from ltmem_gui.domain.rollouts import Rollout, RolloutItem
 
 _MARKS = (citations.ENTRIES_OPEN, citations.IDS_OPEN, citations.LEGACY_IDS_OPEN)
+_LINE = "line "
+_ROW = "row "
+_MESSAGE = "message "
+_LONGEST_ID = 200
 
 
 @dataclass(frozen=True, slots=True)
 class CitedUse:
     """One message that cites: `record` is its place in the session, `cited` names threads, or files of the memory.
 
-    `at` in Unix seconds, None when neither the message nor the session says.
+    `at` in Unix seconds, None when neither the message nor the session says; `message` names it wherever the session
+    is read from, "" where the agent gave it no id.
     """
 
     record: str
     cited: tuple[str, ...]
     at: int | None = None
+    message: str = ""
 
 
 def cited_in(rollout: Rollout) -> tuple[CitedUse, ...]:
@@ -40,18 +47,50 @@ def cited_in(rollout: Rollout) -> tuple[CitedUse, ...]:
         named = (entry.thread_id or entry.path for entry in found.entries)
         cited = citations.unique_ids([*found.rollout_ids, *named])
         if cited:
-            uses.append(CitedUse(_record(item), cited, item.at if item.at is not None else rollout.updated_at))
+            at = item.at if item.at is not None else rollout.updated_at
+            uses.append(CitedUse(_place(item), cited, at, _message(item)))
     return tuple(uses)
 
 
 def credits_of(thread_id: str, uses: Iterable[CitedUse], known: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return the credits for citations of threads that have a row; `known` comes from `cited_names`."""
+    """Return the credits for citations of threads that have a row; `known` comes from `cited_names`.
+
+    `record` is what a credit is kept under; where that is the message's id, `place` says where it stands.
+    """
     found: list[dict[str, str]] = []
     for use in uses:
-        for cited in dict.fromkeys(known[name.lower()] for name in use.cited if name.lower() in known):
-            when = {} if use.at is None else {"used_at": str(use.at)}
-            found.append({"thread_id": thread_id, "record": use.record, "cited_id": cited} | when)
+        where = {"record": use.message, "place": use.record} if use.message else {"record": use.record}
+        when = {} if use.at is None else {"used_at": str(use.at)}
+        cited = dict.fromkeys(known[name.lower()] for name in use.cited if name.lower() in known)
+        found.extend({"thread_id": thread_id, "cited_id": one} | where | when for one in cited)
     return found
+
+
+def names_of(credit: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what a credit may be kept under: its record, and its place, which stood for it in older ledgers."""
+    return (credit["record"], credit["place"]) if "place" in credit else (credit["record"],)
+
+
+def not_kept(
+    found: Iterable[Mapping[str, str]], kept: Callable[[str, str], Collection[str]]
+) -> tuple[Mapping[str, str], ...]:
+    """Return those of the credits that were never kept, in order, each once.
+
+    `kept` tells the records a ledger keeps of a (thread, cited id). An older ledger knows a message by its place alone,
+    a line or a row, which says nothing of the other: each such record stands for one message of the other kind.
+    """
+    ledgers: dict[tuple[str, str], set[str]] = {}
+    due: list[Mapping[str, str]] = []
+    for credit in found:
+        key = (credit["thread_id"], credit["cited_id"])
+        if key not in ledgers:
+            ledgers[key] = set(kept(*key))
+        ledger = ledgers[key]
+        names = names_of(credit)
+        if ledger.isdisjoint(names) and not _stood_for(names[-1], ledger):
+            ledger.add(credit["record"])
+            due.append(credit)
+    return tuple(due)
 
 
 def cited_names(outputs: Iterable[StageOneOutput]) -> dict[str, str]:
@@ -66,5 +105,18 @@ def _is_answer(item: RolloutItem) -> bool:
     return item.role == "assistant" and item.kind == "message" and not copied
 
 
-def _record(item: RolloutItem) -> str:
-    return f"line {item.line}" if item.line is not None else f"row {item.row}"
+def _place(item: RolloutItem) -> str:
+    return f"{_LINE}{item.line}" if item.line is not None else f"{_ROW}{item.row}"
+
+
+def _message(item: RolloutItem) -> str:
+    """Return the name of a message; an id that is longer than any agent's names none."""
+    return f"{_MESSAGE}{item.message_id}" if 0 < len(item.message_id) <= _LONGEST_ID else ""
+
+
+def _stood_for(place: str, ledger: set[str]) -> bool:
+    """Take a record that stands for a message at this place out of the ledger, and tell whether there was one."""
+    other = _ROW if place.startswith(_LINE) else _LINE
+    found = next((record for record in ledger if record.startswith(other)), None)
+    ledger.discard(found or "")
+    return found is not None

@@ -55,7 +55,7 @@ class Store(Protocol):
         ...
 
     def credit_usage(self, citations: Sequence[Mapping[str, str]], *, now: int) -> int:
-        """Credit citations (`thread_id`, `record`, `cited_id`, `used_at`), each once ever; return updated rows."""
+        """Credit citations (see `domain.usage.credits_of`), each once ever; return updated rows."""
         ...
 
     def uncredited(self, citations: Sequence[Mapping[str, str]]) -> tuple[Mapping[str, str], ...]:

@@ -155,16 +155,17 @@ class CodexReader:
                 role = {"UserMessage": "user", "AgentMessage": "assistant"}.get(str(item.get("type")))
                 texts = [text_of(record_of(part).get("text")) for part in list_of(item.get("content"))]
                 if role:
-                    self._twin(role, "\n".join(text for text in texts if text), line, at)
+                    self._twin(role, "\n".join(text for text in texts if text), line, at, text_of(item.get("id")))
             case _:
                 pass
 
-    def _twin(self, role: str, text: str, line: int, at: int | None) -> None:
+    def _twin(self, role: str, text: str, line: int, at: int | None, message_id: str = "") -> None:
         if not text or self._has_messages:
             return
         name = codex_class(text) if role == "user" else "message"
         own = without_ide_context(text)[1] if name == "message" and role == "user" else text
-        self._twins.append(RolloutItem(role, name, own, line, injected=name != "message", at=at))
+        item = RolloutItem(role, name, own, line, injected=name != "message", at=at, message_id=message_id)
+        self._twins.append(item)
 
     def _roll_back(self, turns: int) -> None:
         """Mark the last `turns` turns as undone; a turn begins with a message that the person typed."""

@@ -43,7 +43,7 @@ def _items(item: Record, row: int, at: int | None, end: int | None) -> Iterator[
         case "agentMessage":
             text = text_of(item.get("text"))
             if text:
-                yield RolloutItem("assistant", "message", text, row=row, at=at)
+                yield RolloutItem("assistant", "message", text, row=row, at=at, message_id=call_id)
         case "commandExecution":
             code = item.get("exitCode")
             failed = (isinstance(code, int) and code != 0) or item.get("status") in ("failed", "declined")

@@ -95,7 +95,7 @@ def _message(payload: Record, line: int | None, at: int | None) -> Iterator[Roll
     text = "\n".join(_texts(parts))
     if text:
         kind = "instructions" if host else "message"
-        yield RolloutItem(role, kind, text, line, injected=host, at=at)
+        yield RolloutItem(role, kind, text, line, injected=host, at=at, message_id=text_of(payload.get("id")))
     for placeholder in _media(parts):
         yield RolloutItem(role, "image", placeholder, line, injected=host, at=at)
 

@@ -9,6 +9,7 @@ from peewee import fn
 
 from ltmem_gui.domain.extraction import StageOneOutput
 from ltmem_gui.domain.plan import SelectedRow
+from ltmem_gui.domain.usage import names_of, not_kept
 from ltmem_gui.store.database import storable
 from ltmem_gui.store.leasing import enqueue_global
 from ltmem_gui.store.models import Exclusion, Stage1Output
@@ -97,15 +98,18 @@ class Outputs(StorePart):
     def credit_usage(self, citations: Sequence[Mapping[str, str]], *, now: int) -> int:
         """Credit citations: `thread_id` and `record` say where it was cited, `cited_id` which thread.
 
-        Each is credited once ever; `used_at` (Unix seconds) may say when, else it is `now`. Returns how many rows of
-        outputs were updated, counted per citation.
+        Each is credited once ever, whether it was kept under its record or, as older ledgers do, its `place`; `used_at`
+        (Unix seconds) may say when, else it is `now`. Returns how many rows of outputs were updated, counted per
+        citation.
         """
         updated = 0
         with self._db.transaction():
             for credit in citations:
+                if not self._kept(credit["thread_id"], credit["cited_id"]).isdisjoint(names_of(credit)):
+                    continue
                 key = (credit["thread_id"], credit["record"], credit["cited_id"])
-                fresh = self._db.change("INSERT OR IGNORE INTO usage_ledger VALUES (?, ?, ?, ?)", (*key, now))
-                if fresh and not self._counted_by_codex(credit):
+                self._db.change("INSERT INTO usage_ledger VALUES (?, ?, ?, ?)", (*key, now))
+                if not self._counted_by_codex(credit):
                     used_at = int(credit.get("used_at", now))
                     updated += self._db.change(
                         "UPDATE stage1_outputs SET usage_count = COALESCE(usage_count, 0) + 1,"
@@ -116,13 +120,11 @@ class Outputs(StorePart):
 
     def uncredited(self, citations: Sequence[Mapping[str, str]]) -> tuple[Mapping[str, str], ...]:
         """Return those of the citations that were never credited, in order."""
-        query = "SELECT 1 FROM usage_ledger WHERE thread_id = ? AND record = ? AND cited_id = ?"
-        return tuple(
-            credit
-            for credit in citations
-            if not self._db.sql(query, (credit["thread_id"], credit["record"], credit["cited_id"]))
-            and not self._counted_by_codex(credit)
-        )
+        return tuple(credit for credit in not_kept(citations, self._kept) if not self._counted_by_codex(credit))
+
+    def _kept(self, thread_id: str, cited_id: str) -> set[str]:
+        query = "SELECT record FROM usage_ledger WHERE thread_id = ? AND cited_id = ?"
+        return {record for (record,) in self._db.sql(query, (thread_id, cited_id))}
 
     def _counted_by_codex(self, credit: Mapping[str, str]) -> bool:
         """Tell whether a citation is in the usage that was taken over: Codex counts one as soon as it is made."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 
 from ltmem_gui.domain.effects import CreditUsage
 from ltmem_gui.domain.plan import Plan, PlanState
+from ltmem_gui.domain.rollouts import SourceSpec
 from ltmem_gui.domain.settings import Settings
 from tests.helpers.agents import copied, extracted
 from tests.helpers.bench import DAY, NOW, Bench
@@ -127,6 +130,70 @@ def test_compaction_copies_and_forks_add_nothing(bench: Bench) -> None:
     own = fork.read_text().split("\n")
     fork.write_text("\n".join([own[0], *lines[:-1], *own[1:]]))
     assert [(c["thread_id"], c["cited_id"]) for c in credited(planned(bench))] == [(parent, first)]
+
+
+def named_and_projected(bench: Bench, path: Path, *, name: bool = True) -> Path:
+    """Give the answers of a session ids, and write the history database that holds the same answers under them."""
+    rows = [json.loads(line) for line in path.read_text().split("\n") if line]
+    thread = rows[0]["payload"]["id"]
+    answers = [(n, row) for n, row in enumerate(rows) if row["payload"].get("role") == "assistant"]
+    database = bench.home.parent / "projected" / "thread_history_1.sqlite"
+    database.parent.mkdir(exist_ok=True)
+    with closing(sqlite3.connect(database)) as history, history:
+        history.execute("DROP TABLE IF EXISTS thread_items")
+        history.execute("CREATE TABLE thread_items (thread_id, item_id, rollout_ordinal, created_at_ms, item_json)")
+        for ordinal, row in answers:
+            row["payload"] |= {"id": f"msg_{ordinal}"}
+            at = int(datetime.fromisoformat(row["timestamp"]).timestamp() * 1000)
+            text = row["payload"]["content"][0]["text"]
+            item = {"type": "agentMessage", "id": f"msg_{ordinal}", "text": text}
+            values = (thread, item["id"], ordinal - 1, at, json.dumps(item))
+            history.execute("INSERT INTO thread_items VALUES (?, ?, ?, ?, ?)", values)
+    if name:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return database
+
+
+def planned_from(bench: Bench, database: Path) -> Plan:
+    return asyncio.run(bench.plan_extract(sources=(SourceSpec("codex", str(database)),)))
+
+
+def applied(bench: Bench, plan: Plan) -> None:
+    if plan.state is PlanState.APPLYABLE:
+        asyncio.run(bench.apply(plan))
+
+
+@pytest.mark.parametrize("known", ["by its message", "by its place"])
+def test_a_session_that_goes_on_in_the_database_is_not_credited_again(bench: Bench, known: str) -> None:
+    """The same answers are line N of a file and row M of a database; ledgers of before knew them by that alone."""
+    first, second = threads(bench)
+    path = session(bench, block(first), block(first, second), source="exec")
+    database = named_and_projected(bench, path, name=known == "by its message")
+    applied(bench, planned(bench))
+    assert [count for count, _ in usage(bench).values()] == [2, 1]
+    named_and_projected(bench, path)
+    assert credited(planned(bench)) == []
+    assert credited(planned_from(bench, database)) == []
+    more = path.read_text().rstrip("\n").rsplit("\n", 1)[-1].replace("event_msg", "turn_context")
+    answer = {"role": "assistant", "type": "message", "content": [{"type": "output_text", "text": block(second)}]}
+    path.write_text(path.read_text() + json.dumps(json.loads(more) | {"type": "response_item", "payload": answer}))
+    named_and_projected(bench, path)
+    grown = planned_from(bench, database)
+    assert [credit["cited_id"] for credit in credited(grown)] == [second]
+    applied(bench, grown)
+    assert [count for count, _ in usage(bench).values()] == [2, 2]
+    assert credited(planned(bench)) == []
+
+
+def test_a_session_of_the_database_is_not_credited_again_by_its_file(bench: Bench, guard: Guard) -> None:
+    first, _ = threads(bench)
+    path = session(bench, block(first), source="exec")
+    database = named_and_projected(bench, path, name=False)
+    with guard.grant(), bench.stores.writing(bench.home) as store:
+        credit = {"thread_id": thread_id(7, NOW - DAY // 2 - 3_600), "cited_id": first}
+        assert store.credit_usage([credit | {"record": "row 3"}], now=NOW) == 1
+    assert credited(planned_from(bench, database)) == []
+    assert credited(planned(bench)) == []
 
 
 def test_entries_and_legacy_ids_name_threads_too(bench: Bench) -> None:

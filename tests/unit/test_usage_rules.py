@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ltmem_gui.domain.rollouts import Rollout, RolloutItem
-from ltmem_gui.domain.usage import CitedUse, cited_in, cited_names, credits_of
+from ltmem_gui.domain.usage import CitedUse, cited_in, cited_names, credits_of, not_kept
 from tests.helpers.memories import START, Said, output, thread_id
 
 BLOCK = (
@@ -42,3 +42,33 @@ def test_credits_are_for_known_threads_once_per_message() -> None:
     assert credits_of("s", uses, known) == [mine | {"used_at": "7"}]
     assert credits_of("s", [CitedUse("line 1", (summary,))], known) == [mine]
     assert row.thread_id == thread_id(1, START + 3_600)
+
+
+def test_a_message_is_known_by_its_id_and_a_hostile_one_by_its_place() -> None:
+    text = BLOCK.format("t1")
+    uses = cited_in(rollout(said(text, message_id="m1"), said(text, message_id="x" * 201)))
+    assert [use.message for use in uses] == ["message m1", ""]
+    row = output(1, [Said("Reusable knowledge:", "x", 3)])
+    found = credits_of("s", [CitedUse("row 4", (row.thread_id,), message="message m1")], cited_names([row]))
+    assert found == [{"thread_id": "s", "record": "message m1", "place": "row 4", "cited_id": row.thread_id}]
+
+
+def credit(record: str, place: str = "", thread: str = "s", cited: str = "c") -> dict[str, str]:
+    return {"thread_id": thread, "record": record, "cited_id": cited} | ({"place": place} if place else {})
+
+
+def test_an_older_ledger_knows_places_alone() -> None:
+    """A line says nothing of a row, so each line that was kept stands for one row, and for no other line."""
+    asked: list[tuple[str, str]] = []
+
+    def kept(thread: str, cited: str) -> set[str]:
+        asked.append((thread, cited))
+        return {"line 5", "line 9", "message c"} if thread == "s" else set()
+
+    rows = [credit(f"message {name}", f"row {number}") for number, name in enumerate("abcde")]
+    assert not_kept(rows, kept) == (rows[3], rows[4])
+    lines = [credit("line 5"), credit("message x", "line 9"), credit("line 11"), credit("message c", "line 12")]
+    assert not_kept(lines, kept) == (lines[2],)
+    twice = [credit("line 5", thread="t"), credit("line 5", thread="t"), credit("row 7", thread="t")]
+    assert not_kept(twice, kept) == (twice[0],)
+    assert asked == [("s", "c"), ("s", "c"), ("t", "c")]
