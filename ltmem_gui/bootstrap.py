@@ -126,7 +126,7 @@ class Composition:
             return
         from ltmem_gui.domain.redaction.policy import policy_of
 
-        self._policy = policy_of(settings, time.perf_counter)
+        self._policy = policy_of(settings, time.thread_time)
 
     @property
     def rollouts(self) -> RolloutSource:

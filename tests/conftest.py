@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from ltmem_gui.domain.consent import ApplyGrant
 from tests.helpers.guard import Guard, Hook, tool_folders
@@ -15,6 +16,10 @@ from tests.helpers.shared import shared_dir
 
 # The pure rules are the larger half of redaction and start at once; tests of the engine ask for it themselves.
 os.environ.setdefault("LTMEM_REDACTOR", "layer")
+
+# How fast the machine is decides nothing: an example may take its time, and so may the making of one.
+settings.register_profile("any machine", settings(deadline=None, suppress_health_check=[HealthCheck.too_slow]))
+settings.load_profile("any machine")
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import asyncio
 import gc
 import sys
 import tempfile
-import time
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,6 +34,7 @@ from tests.helpers.agents import (
 from tests.helpers.bench import Bench
 from tests.helpers.guard import Guard
 from tests.helpers.model_server import Recorded, ToolCall
+from tests.helpers.waiting import PATIENCE_SECONDS, until
 
 CONNECTS = ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.bind", "socket.sendto")
 STARTS = (
@@ -197,20 +198,28 @@ def test_a_run_of_floods_is_refused_and_goes_on(bench: Bench) -> None:
 
 
 class Threads:
-    """Run on real threads; the call of this name takes a while."""
+    """Run on real threads; the call of this name cancels the run, and goes on when the test says so."""
 
     def __init__(self, slow: str, cancel: CancelToken) -> None:
         self._slow = slow
         self._cancel = cancel
+        self.reached = threading.Event()
+        self.free = threading.Event()
+        self.running = 0
 
     async def thread(self, function: Any, *args: Any) -> Any:
         def work() -> Any:
             if getattr(function, "__name__", "") == self._slow:
                 self._cancel.cancel()
-                time.sleep(0.2)
+                self.reached.set()
+                assert self.free.wait(PATIENCE_SECONDS)
             return function(*args)
 
-        return await asyncio.to_thread(work)
+        self.running += 1
+        try:
+            return await asyncio.to_thread(work)
+        finally:
+            self.running -= 1
 
     async def store(self, function: Any, *args: Any) -> Any:
         return function(*args)
@@ -225,11 +234,23 @@ def test_cancelling_while_a_thread_works_on_the_copy_leaves_none(
     with agent_server([do("write", path="skills/s/a.md", content="x")]) as server:
         plan = plan_with(bench, server)
         cancel = CancelToken()
-        monkeypatch.setattr(bench, "inline", Threads(slow, cancel))
-        began = time.monotonic()
+        threads = Threads(slow, cancel)
+        monkeypatch.setattr(bench, "inline", threads)
+        monkeypatch.setattr("ltmem_gui.pipeline.agent.CANCEL_PATIENCE_SECONDS", PATIENCE_SECONDS)
+
+        async def run() -> None:
+            grant = await bench.grant(plan)
+            work = asyncio.ensure_future(run_consolidation(bench, grant, cancel=cancel, listen=bench.events.append))
+            await until(lambda: threads.reached.is_set() or work.done(), f"the call of {slow}")
+            for _ in range(50):  # turns of the loop in which the wish to stop gets to whoever waits for the thread
+                await asyncio.sleep(0)
+            assert not work.done()
+            threads.free.set()
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await work
+
         with unchanged(bench), pytest.raises(Cancelled):
-            run_with(bench, plan, cancel)
-        assert time.monotonic() - began < 5
+            asyncio.run(run())
         assert len(server.posts) == (slow == "work")
     assert job_of(bench).last_outcome == "released"
     assert nothing_left(bench)
@@ -247,16 +268,20 @@ def test_a_call_that_outlives_its_run_bothers_nobody(bench: Bench, monkeypatch: 
     with agent_server([do("list")]) as server:
         plan = plan_with(bench, server)
         cancel = CancelToken()
-        monkeypatch.setattr(bench, "inline", Threads("work", cancel))
+        threads = Threads("work", cancel)
+        monkeypatch.setattr(bench, "inline", threads)
 
         async def run() -> None:
             asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(str(context)))
             grant = await bench.grant(plan)
-            began = time.monotonic()
             with pytest.raises(Cancelled):
-                await run_consolidation(bench, grant, cancel=cancel, listen=bench.events.append)
-            assert time.monotonic() - began < 1
-            await asyncio.sleep(0.3)
+                async with asyncio.timeout(PATIENCE_SECONDS):
+                    await run_consolidation(bench, grant, cancel=cancel, listen=bench.events.append)
+            assert threads.running == 1
+            threads.free.set()
+            await until(lambda: threads.running == 0, "the end of the late call")
+            for _ in range(5):  # who waits for it hears of its end
+                await asyncio.sleep(0)
             gc.collect()
 
         asyncio.run(run())

@@ -17,6 +17,7 @@ from ltmem_gui.pipeline.extraction import CANCELLED_ALONE
 from tests.helpers.bench import DAY, NOW, Bench, reply
 from tests.helpers.guard import Guard
 from tests.helpers.sessions import thread_id, write_codex
+from tests.helpers.waiting import until
 
 
 @pytest.fixture
@@ -157,19 +158,17 @@ def test_a_lease_is_told_with_its_owner_and_when_it_is_renewed(bench: Bench, mon
         if request.thread_id != _id(0):
             return reply()
         bench.now = NOW + 90
-        for _ in range(200):
-            await asyncio.sleep(0.01)
-            if LeaseRenewed(_id(0), NOW + 90 + StageOne.JOB_LEASE_SECONDS) in bench.events:
-                break
+        renewal = LeaseRenewed(_id(0), NOW + 90 + StageOne.JOB_LEASE_SECONDS)
+        await until(lambda: renewal in bench.events, "the renewal of the lease")
         claims = [event for event in bench.events if isinstance(event, JobStarted) and event.thread_id == _id(0)]
         assert claims[0].owner == str(bench.owner)
         assert claims[0].lease_until == NOW + StageOne.JOB_LEASE_SECONDS
         with sqlite3.connect(bench.home / "ltmem.sqlite") as db:
             db.execute("update jobs set ownership_token = 'other' where job_key = ?", (_id(0),))
-        for _ in range(200):
-            await asyncio.sleep(0.01)
-            if any(isinstance(event, JobNoted) and "another worker" in event.text for event in bench.events):
-                break
+        await until(
+            lambda: any(isinstance(event, JobNoted) and "another worker" in event.text for event in bench.events),
+            "the note that the lease is another's",
+        )
         return reply()
 
     bench.script(answer)

@@ -335,7 +335,7 @@ memories = st.builds(
 )
 
 
-@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(rows=st.lists(memories, min_size=1, max_size=5, unique_by=lambda row: row.thread_id), limit=st.integers(1, 4))
 def test_any_rows(tmp_path_factory: pytest.TempPathFactory, rows: list[StageOneOutput], limit: int) -> None:
     side = Side(tmp_path_factory.mktemp("any"), NOW, {"max_raw_memories_for_consolidation": limit})

@@ -17,6 +17,7 @@ from tests.helpers.bench import DAY, NOW, Bench
 from tests.helpers.guard import Guard
 from tests.helpers.model_server import ModelServer, model_server
 from tests.helpers.sessions import write_codex
+from tests.helpers.waiting import wait_for
 
 HOUR = 3_600
 # scenario of the server → failure group, seconds until the next try, words of the reason
@@ -89,7 +90,7 @@ def test_a_failure_is_recorded_and_waits(
         provider_url=server.url,
         extract_model="small",
         provider_api=api,  # type: ignore[arg-type]
-        request_timeout_seconds=1,
+        request_timeout_seconds=1 if scenario == "slow" else 60,
     )
     server.requests.clear()
     server.plan(scenario)
@@ -104,6 +105,7 @@ def test_a_failure_is_recorded_and_waits(
     (attempt,) = job.attempts
     assert (attempt.outcome, attempt.error_group, attempt.error) == ("failed", group, job.last_error)
     assert [e.outcome for e in bench.events if isinstance(e, JobFinished)] == ["failed"]
+    wait_for(lambda: server.posts, "the request at the server")
     assert len(server.posts) == 1
 
     # Until its time comes nothing is asked again, also when a person plans at once.
@@ -112,7 +114,8 @@ def test_a_failure_is_recorded_and_waits(
     assert asyncio.run(bench.apply(again)).counts == {"skipped": 1}
     assert len(server.posts) == 1
     bench.now = NOW + wait
-    third = asyncio.run(bench.plan_extract(provider="custom", settings=settings))
+    patient = settings.model_copy(update={"request_timeout_seconds": 60})
+    third = asyncio.run(bench.plan_extract(provider="custom", settings=patient))
     assert asyncio.run(bench.apply(third)).counts == {"succeeded": 1}
 
 

@@ -22,6 +22,7 @@ from ltmem_gui.llm.openai_api import OpenAIExtractor
 from ltmem_gui.llm.server_memory import ServerMemory
 from tests.helpers.extraction_cases import items_of_turns, request_of
 from tests.helpers.model_server import EMPTY, MEMORY, ModelServer, model_server, schema_problem
+from tests.helpers.waiting import wait_for
 
 T = TypeVar("T")
 REQUEST = request_of(items_of_turns([["user", "Always use pnpm here."], ["run", "pnpm i", "ok", 0]]))
@@ -40,7 +41,7 @@ def _no_keyring(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def provider(server: ModelServer, **changes: Any) -> ProviderSettings:
-    values = {"name": "custom", "base_url": server.url, "model": "small", "timeout_seconds": 1, **changes}
+    values = {"name": "custom", "base_url": server.url, "model": "small", "timeout_seconds": 60, **changes}
     return ProviderSettings(**values)
 
 
@@ -150,11 +151,12 @@ def test_every_failure_has_its_group_and_is_not_tried_again(
     with model_server() as server:
         server.plan(scenario, scenario)
         with pytest.raises(ProviderError) as caught:
-            extract(server, api=api)
+            extract(server, api=api, timeout_seconds=1 if scenario == "slow" else 60)
     assert (caught.value.group, caught.value.retry_after) == (group, wait)
     assert caught.value.what
     assert caught.value.where == server.url.split("/")[2]
     assert "<html" not in str(caught.value)
+    wait_for(lambda: server.posts, "the request at the server")
     assert len(server.posts) == (2 if scenario == "413" else 1)
 
 
@@ -406,6 +408,6 @@ def test_eight_calls_run_at_once_on_one_client() -> None:
     async def all_of_them(extractor: OpenAIExtractor) -> None:
         await asyncio.gather(*(extractor.extract(REQUEST) for _ in range(8)))
 
-    with model_server(latency=0.1) as server:
-        run(OpenAIExtractor(provider(server, timeout_seconds=10)), all_of_them)
+    with model_server(holds=8) as server:
+        run(OpenAIExtractor(provider(server, timeout_seconds=120)), all_of_them)
     assert server.most_in_flight == 8

@@ -6,8 +6,7 @@ import asyncio
 import errno
 import os
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from ltmem_gui.pipeline.outside import OutsideActs
 from ltmem_gui.workspace import outside
 from ltmem_gui.workspace.disk import write_new
 from ltmem_gui.workspace.outside import Outside
+from tests.helpers.waiting import wait_for
 
 EDITOR = 'import sys; open(sys.argv[1], "w").write("\\n".join(sys.argv[2:]))'
 
@@ -54,13 +54,6 @@ def done(work: Any) -> Any:
     return asyncio.run(work)
 
 
-def wait_for(check: Callable[[], bool]) -> None:
-    end = time.monotonic() + 10
-    while not check():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
 def test_an_editor_is_started_once_with_the_file_as_one_argument(acts: OutsideActs, root: Path, tmp_path: Path) -> None:
     said = tmp_path / "said"
     program = tmp_path / "editor.py"
@@ -72,7 +65,7 @@ def test_an_editor_is_started_once_with_the_file_as_one_argument(acts: OutsideAc
     assert not said.exists()
     grant = acts.approve(act)
     done(acts.start(grant))
-    wait_for(lambda: said.exists() and said.read_text().endswith("+12"))
+    wait_for(lambda: said.exists() and said.read_text().endswith("+12"), "the editor's note")
     assert said.read_text().split("\n") == [str(root / "sub" / "a b;c.md"), "+12"]
     with pytest.raises(GrantReused):
         done(acts.start(grant))

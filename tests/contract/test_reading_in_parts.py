@@ -53,7 +53,7 @@ def merging(request: Recorded) -> bool:
 
 def read(server: ModelServer, request: ExtractionInput, part_tokens: int) -> ExtractionReply:
     async def run() -> ExtractionReply:
-        provider = ProviderSettings(name="custom", base_url=server.url, model="small", timeout_seconds=5)
+        provider = ProviderSettings(name="custom", base_url=server.url, model="small", timeout_seconds=60)
         extractor = OpenAIExtractor(provider)
         try:
             return await extractor.extract_split(request, part_tokens)

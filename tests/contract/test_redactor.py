@@ -103,7 +103,7 @@ def test_without_a_cache_folder_nothing_is_kept(tmp_path: Path) -> None:
         "print(seen)\n"
     )
     out = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True, timeout=120
     ).stdout
 
     assert "'cache': False}" in out

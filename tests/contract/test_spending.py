@@ -30,6 +30,7 @@ from tests.helpers.bench import DAY, NOW, Bench
 from tests.helpers.guard import Guard
 from tests.helpers.model_server import MEMORY, ModelServer, model_server
 from tests.helpers.sessions import write_codex
+from tests.helpers.waiting import until
 
 PRICE = "prices=custom small 1 0.5 10 USD"
 # What an answer of the test's server costs: 1,000 tokens in (400 of them cached) and 100 out.
@@ -64,7 +65,7 @@ def lay(bench: Bench, count: int) -> None:
 
 
 def plan(bench: Bench, server: ModelServer, *overrides: str) -> Plan:
-    base = Settings(max_rollout_age_days=3_650, max_unused_days=3_650, request_timeout_seconds=5)
+    base = Settings(max_rollout_age_days=3_650, max_unused_days=3_650, request_timeout_seconds=120)
     settings = base.with_overrides([f"provider_url={server.url}", "extract_model=small", *overrides])
     return asyncio.run(bench.plan_extract(settings=settings, provider="custom"))
 
@@ -153,13 +154,12 @@ def test_a_run_that_is_cancelled_does_not_call_the_cost_of_what_it_asked_known(
     bench: Bench, server: ModelServer
 ) -> None:
     lay(bench, 2)
-    server.latency = 1.5
+    server.hold()
     made, cancel = plan(bench, server, PRICE, "max_cost_per_run=5"), CancelToken()
 
     async def run() -> None:
         work = asyncio.ensure_future(bench.apply(made, cancel=cancel))
-        while server.in_flight < 2:  # noqa: ASYNC110 - the server lives on threads
-            await asyncio.sleep(0.01)
+        await until(lambda: server.in_flight == 2 or work.done(), "both requests at the server")
         cancel.cancel()
         with pytest.raises(Cancelled):
             await work
@@ -364,7 +364,7 @@ def test_what_a_server_was_found_to_take_is_known_to_the_next_process(bench: Ben
 
 
 def test_many_refusals_at_once_are_learnt_from_in_order(bench: Bench, server: ModelServer) -> None:
-    server.accepts, server.latency = frozenset(), 0.05
+    server.accepts, server.holds = frozenset(), 8
     lay(bench, 8)
     assert apply(bench, plan(bench, server)).counts == {"succeeded": 8}
     # Each of the eight steps down: without effort, as an object, as plain text; none climbs up again.

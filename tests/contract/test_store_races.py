@@ -16,6 +16,7 @@ from ltmem_gui.store.liveness import this_process
 from ltmem_gui.store.opening import SqliteStores
 from tests.helpers.racers import Racer, race, racers
 from tests.helpers.stores import HOUR, NOW, Home, a_job
+from tests.helpers.waiting import wait_for
 
 RACES = 60
 CLAIMED = ClaimOutcome.CLAIMED.value
@@ -64,8 +65,7 @@ def test_a_dead_holder_is_taken_over_by_one(tmp_path: Path, crowd: list[Racer]) 
             assert winners(busy) == []
             victims[0].kill()
             # not waited for: the dead process is a zombie now
-            while still_runs(victims[0].process.pid):
-                time.sleep(0.005)
+            wait_for(lambda: not still_runs(victims[0].process.pid), "the death of the holder")
             assert len(winners(race(crowd, do="global", home=str(home.path), now=NOW))) == 1
             assert len(winners(race(crowd, do="stage1", home=str(home.path), now=NOW, cap=1, threads=["t"]))) == 1
         with SqliteStores().reading(home.path) as store:

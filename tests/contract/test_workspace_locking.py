@@ -17,6 +17,7 @@ from ltmem_gui.workspace import locking
 from ltmem_gui.workspace.locking import RootLocks
 from tests.helpers.git_workspace import NOW, clock, this_owner
 from tests.helpers.git_world import in_child
+from tests.helpers.waiting import wait_for
 
 
 @pytest.fixture
@@ -79,15 +80,14 @@ def test_a_dead_holder_is_taken_over_at_once(tmp_path: Path, root: Path) -> None
     def hold() -> None:
         with RootLocks(clock, tmp_path / "s").acquire(root, this_owner()):
             (tmp_path / "held").touch()
-            time.sleep(60)
+            time.sleep(3_600)
 
     child = os.fork()
     if child == 0:
         hold()
         os._exit(1)
     try:
-        while not (tmp_path / "held").exists():
-            time.sleep(0.01)
+        wait_for((tmp_path / "held").exists, "the lock of the other process")
         with pytest.raises(LockBusy, match=str(child)), locks.acquire(root, this_owner()):
             pass
     finally:

@@ -10,7 +10,6 @@ import random
 import shutil
 import subprocess
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,6 +44,7 @@ from ltmem_gui.workspace.transaction import Transaction
 from ltmem_gui.workspace.writer import Writer
 from tests.helpers.git_workspace import NOW, clock, grant_for, lay, make_plan, select_all, this_owner, tree
 from tests.helpers.git_world import WANTED, World
+from tests.helpers.waiting import PATIENCE_SECONDS
 
 
 @pytest.fixture(scope="module")
@@ -311,8 +311,10 @@ def test_a_heart_that_fails_takes_everything_back(world: World) -> None:
     class Slow(Faults):
         def __call__(self, step: Step) -> None:
             if step is Step.OWNERSHIP:
-                assert tried.wait(5)
-                time.sleep(0.05)
+                assert tried.wait(PATIENCE_SECONDS)
+                for thread in threading.enumerate():
+                    if thread.name == "ltmem-heartbeat":
+                        thread.join(PATIENCE_SECONDS)
 
     for beat, error in ((failing, RuntimeError), (refused, LeaseLost)):
         tried.clear()
@@ -340,7 +342,7 @@ def test_the_heart_beats_throughout(world: World) -> None:
     class Slow(Faults):
         def __call__(self, step: Step) -> None:
             if step is Step.OWNERSHIP:
-                assert beaten.wait(5)
+                assert beaten.wait(PATIENCE_SECONDS)
 
     parts = {**world.parts(), "faults": Slow("")}
     Writer(world.home, **parts, heartbeat_seconds=0.01).apply(grant_for(world.plan()))

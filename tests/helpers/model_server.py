@@ -1,7 +1,8 @@
 """A loopback server that speaks Chat Completions and Responses over real sockets, as strictly as OpenAI does.
 
 It records every request, checks strict schemas, answers with tools where they are offered, and plays faults: either by
-`plan("429", "ok", …)`, one per request, or for all requests of a model whose name ends in `:<scenario>`.
+`plan("429", "ok", …)`, one per request, or for all requests of a model whose name ends in `:<scenario>`. What shall
+happen while calls are in flight is made so by a gate, `holds=8` or `hold()`, never by a latency.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.helpers.waiting import PATIENCE_SECONDS
 
 EMPTY = {"raw_memory": "", "rollout_summary": "", "rollout_slug": ""}
 MEMORY = {
@@ -75,6 +78,10 @@ class ModelServer:
 
     url: str = ""
     latency: float = 0.0
+    """Seconds before each answer, for figures alone."""
+    holds: int = 0
+    """Nobody is answered before this many requests were in flight at once."""
+    held: bool = False
     answer: Answering = remember_rules
     key: str = ""
     echo: str = ""
@@ -97,7 +104,10 @@ class ModelServer:
     in_flight: int = 0
     most_in_flight: int = 0
     planned: deque[str] = field(default_factory=deque)
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    moved: threading.Condition = field(default_factory=threading.Condition)
+    """Notified when a request came, when the gate was opened, and when the server ended."""
+    complaints: list[str] = field(default_factory=list)
+    """What fails the test at its end: requests that were held and never released."""
     stop: Callable[[], None] = lambda: None
     """End the server for good: it takes no connection any more, and open ones are reset."""
     gone: bool = False
@@ -105,6 +115,23 @@ class ModelServer:
     def plan(self, *scenarios: str) -> None:
         """Play these scenarios, one per request; afterwards `ok`."""
         self.planned.extend(scenarios)
+
+    def hold(self) -> None:
+        """Answer nobody from now on, until `release`; who is still held when the server ends is reset."""
+        with self.moved:
+            self.held = True
+
+    def release(self) -> None:
+        """Answer again."""
+        with self.moved:
+            self.held = False
+            self.moved.notify_all()
+
+    def end(self) -> None:
+        """Let go of everybody who is held."""
+        with self.moved:
+            self.gone = True
+            self.moved.notify_all()
 
     @property
     def posts(self) -> list[Recorded]:
@@ -122,7 +149,7 @@ def model_server(**options: Any) -> Iterator[ModelServer]:
     thread.start()
 
     def stop() -> None:
-        state.gone = True
+        state.end()
         server.shutdown()
         server.server_close()
 
@@ -130,9 +157,11 @@ def model_server(**options: Any) -> Iterator[ModelServer]:
     try:
         yield state
     finally:
+        state.end()
         server.shutdown()
         server.server_close()
         thread.join()
+    assert not state.complaints, state.complaints
 
 
 def schema_problem(schema: Any, path: str = "schema") -> str:
@@ -195,27 +224,45 @@ class _Handler(BaseHTTPRequestHandler):
         state = self.server_state
         body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))))
         request = Recorded("POST", self.path, {k.lower(): v for k, v in self.headers.items()}, body)
-        with state.lock:
+        with state.moved:
             state.requests.append(request)
             state.in_flight += 1
             state.most_in_flight = max(state.most_in_flight, state.in_flight)
+            state.moved.notify_all()
             model = str(body.get("model", ""))
             scenario = state.planned.popleft() if state.planned else model.partition(":")[2] or "ok"
         try:
             time.sleep(state.latency)
+            self._wait_at_the_gate()
             self._play(scenario, request)
         except _Refusal as refusal:
             self._send(refusal.status, refusal.body)
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
         finally:
-            with state.lock:
+            with state.moved:
                 state.in_flight -= 1
+
+    def _wait_at_the_gate(self) -> None:
+        """Hold the request as long as the test wants it held."""
+        state = self.server_state
+
+        def opened() -> bool:
+            return state.gone or not (state.held or state.most_in_flight < state.holds)
+
+        with state.moved:
+            if not state.moved.wait_for(opened, PATIENCE_SECONDS):
+                wanted = f"{state.holds} requests at once" if state.holds else "a release"
+                came = f"{state.most_in_flight} were in flight at once"
+                state.complaints.append(f"waited {PATIENCE_SECONDS:g} s for {wanted}; {came}")
+                raise _Refusal(500, state.complaints[-1], "server_error")
 
     def _play(self, scenario: str, request: Recorded) -> None:
         state = self.server_state
         fault = _FAULTS.get(scenario)
-        if fault is not None:
+        if state.gone:
+            self._drop()
+        elif fault is not None:
             status, headers, body = fault
             self._send(status, body, headers)
         elif scenario == "echo-401":
@@ -223,8 +270,9 @@ class _Handler(BaseHTTPRequestHandler):
         elif scenario == "drop":
             self._drop()
         elif scenario == "slow":
-            time.sleep(3.0)
-            self._send(200, {})
+            with state.moved:
+                state.moved.wait_for(lambda: state.gone)
+            self._drop()
         elif scenario == "cut":
             self._cut(request)
         else:

@@ -8,11 +8,15 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parents[2]
+LIMIT_SECONDS = 300.0
+"""How long a program may take before it counts as hanging: far more than the slowest machine needs."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ class Program:
     def memory(self) -> Path:
         return self.place / "memory"
 
-    def __call__(self, *args: str | Path, stdin: str = "", timeout: float = 120) -> Result:
+    def __call__(self, *args: str | Path, stdin: str = "", timeout: float = LIMIT_SECONDS) -> Result:
         """Run `ltmem-gui` with the arguments."""
         log = self.place / f"audit-{len(list(self.place.glob('audit-*')))}"
         done = subprocess.run(
@@ -115,6 +119,34 @@ class Program:
         assert proposed.code == 0, proposed.err
         written = self.apply(proposed)
         assert written.code == 0, written.err
+
+
+@dataclass(frozen=True)
+class Signalled:
+    """A program that was told to end: the first line it printed, and how it ended how long after the signal."""
+
+    line: str
+    code: int
+    errors: str
+    seconds: float
+
+
+def end_by_signal(command: list[str], environment: dict[str, str], number: int) -> Signalled:
+    """Start a program, send it a signal once it has printed a line, and wait for its end; kill one that hangs."""
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        watch = threading.Timer(LIMIT_SECONDS, process.kill)
+        watch.start()
+        try:
+            line = process.stdout.readline()
+            began = time.monotonic()
+            process.send_signal(number)
+            _, errors = process.communicate()
+            return Signalled(line, process.returncode, errors, time.monotonic() - began)
+        finally:
+            watch.cancel()
 
 
 def tree(root: Path) -> dict[str, str]:

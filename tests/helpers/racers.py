@@ -5,9 +5,11 @@ Run as `python -m tests.helpers.racers`; each line on stdin is a JSON order, eac
 
 from __future__ import annotations
 
+import fcntl
 import json
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,12 +18,12 @@ from typing import Any
 
 from ltmem_gui.domain.errors import LeaseLost
 from ltmem_gui.domain.jobs import ClaimOutcome
+from ltmem_gui.store import database, opening
 from ltmem_gui.store.liveness import this_process
 from ltmem_gui.store.opening import SqliteStores
 from ltmem_gui.store.store import SqliteStore
 from tests.helpers.stores import NOW, a_job, a_receipt, a_reply, an_output
-
-START_DELAY_SECONDS = 0.02
+from tests.helpers.waiting import PATIENCE_SECONDS
 
 
 class Racer:
@@ -74,10 +76,14 @@ def racers(count: int) -> Iterator[list[Racer]]:
 
 
 def race(found: Sequence[Racer], **order: Any) -> list[dict[str, Any]]:
-    """Give all the same order, to be begun at the same moment; return the answers in order."""
-    at = time.monotonic() + START_DELAY_SECONDS
-    for number, racer in enumerate(found):
-        racer.order(at=at, number=number, **order)
+    """Give all the same order, to be begun when everybody stands at the start; return the answers in order."""
+    with tempfile.NamedTemporaryFile() as line:
+        fcntl.flock(line, fcntl.LOCK_EX)
+        for number, racer in enumerate(found):
+            racer.order(start=line.name, number=number, **order)
+        for racer in found:
+            assert racer.answer() == {"ready": True}
+        fcntl.flock(line, fcntl.LOCK_UN)
     return [racer.answer() for racer in found]
 
 
@@ -139,17 +145,30 @@ def _work_one(store: SqliteStore, thread: str, owner: Any, order: dict[str, Any]
 ORDERS = {"global": _global, "stage1": _stage1, "finish": _finish, "work": _work}
 
 
+def _wait_at(start: Path) -> None:
+    """Say that this process is ready, and wait until the test lets all go at once."""
+    with start.open() as line:
+        _say({"ready": True})
+        fcntl.flock(line, fcntl.LOCK_SH)
+
+
+def _say(answer: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
+
+
 def _main() -> None:
+    # Who of many gets a lock next is chance: that one waits long on a busy machine is not what is tested.
+    opening.BUSY_SECONDS = database.BUSY_SECONDS = PATIENCE_SECONDS
     for line in sys.stdin:
         order = json.loads(line)
         if order["do"] == "hello":
             answer: dict[str, Any] = {"hello": True}
         else:
-            while time.monotonic() < order.get("at", 0):
-                pass
+            if "start" in order:
+                _wait_at(Path(order["start"]))
             answer = ORDERS[order["do"]](Path(order["home"]), order)
-        sys.stdout.write(json.dumps(answer) + "\n")
-        sys.stdout.flush()
+        _say(answer)
 
 
 if __name__ == "__main__":

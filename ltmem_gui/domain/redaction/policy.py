@@ -92,7 +92,7 @@ def check_allowed(digests: Iterable[str], salt: str) -> frozenset[str]:
 
 
 def check_pattern(source: str, clock: Callable[[], float]) -> re.Pattern[str]:
-    """Compile an extra pattern and try it. `clock` returns seconds.
+    """Compile an extra pattern and try it; `clock` returns seconds of this thread's processor time.
 
     Raises `UsageError` when it is no regular expression, matches the empty text, takes a fifth of ordinary text or
     more, or is slow: probes grow step by step, so that a pattern of exponential cost is stopped at its first slow step.
