@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 from ltmem_gui.cli.context import Context, Subparsers
+from ltmem_gui.domain.agent_kept import BINDS, KeptState, KeptSteps, as_json, in_lines, steps_of
 from ltmem_gui.domain.chain import ChainBreak, ChainEntry
+from ltmem_gui.domain.consent import KeptTranscript
 from ltmem_gui.domain.errors import ExitCode
-from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.domain.hazards import one_line, visible
 from ltmem_gui.domain.jobs import STAGE1_KIND, JobRecord
 from ltmem_gui.domain.prices import plain, spent, spent_in_words
 
 _SHORT = 12
+_LONGEST_LINE = 4_000
 
 
 def register(commands: Subparsers) -> None:
@@ -38,10 +42,11 @@ def _run_log(args: argparse.Namespace, context: Context) -> int:
     with context.adapters.stores.reading(context.need_home(), strict=True) as store:
         entries = store.log()
         broken = store.verify_log()
+        texts = store.transcripts()
     if args.json:
         context.print_json(
             {
-                "operations": [_entry_json(entry) for entry in entries],
+                "operations": [_entry_json(entry, texts) for entry in entries],
                 "intact": broken is None,
                 "broken_at": None if broken is None else {"number": broken.number, "reason": broken.reason},
             }
@@ -51,6 +56,9 @@ def _run_log(args: argparse.Namespace, context: Context) -> int:
     else:
         for entry in entries:
             context.say(_entry_line(entry))
+            body = _body(entry)
+            for line in _steps_lines(_steps(entry, body, texts), body):
+                context.say(f"       {line}")
         context.say(_verdict(entries, broken))
     return int(ExitCode.ERROR if args.verify and broken is not None else ExitCode.DONE)
 
@@ -84,7 +92,8 @@ def _run_jobs(args: argparse.Namespace, context: Context) -> int:
     return int(ExitCode.DONE)
 
 
-def _entry_json(entry: ChainEntry) -> dict[str, Any]:
+def _entry_json(entry: ChainEntry, texts: Mapping[int, KeptTranscript]) -> dict[str, Any]:
+    body = _body(entry)
     return {
         "number": entry.number,
         "at": entry.at,
@@ -93,7 +102,8 @@ def _entry_json(entry: ChainEntry) -> dict[str, Any]:
         "operation_number": entry.operation_number or None,
         "previous": entry.previous,
         "hash": entry.hash,
-        "body": _body(entry),
+        "body": body,
+        **_steps_json(_steps(entry, body, texts)),
     }
 
 
@@ -106,6 +116,33 @@ def _entry_line(entry: ChainEntry) -> str:
     files = body.get("files", ())
     what = f"{body.get('kind', '?')}/{body.get('operation', '?')}, {len(files)} files"
     return f"{head}  operation {entry.operation_number}: {one_line(what)}, by {one_line(who)}"
+
+
+def _steps(entry: ChainEntry, body: Mapping[str, Any], texts: Mapping[int, KeptTranscript]) -> KeptSteps | None:
+    """Return what is kept of the calls of an agent's run, None for any other entry."""
+    if entry.type != "receipt" or not body.get("steps"):
+        return None
+    return steps_of(body.get(BINDS), texts.get(entry.operation_number))
+
+
+def _steps_json(kept: KeptSteps | None) -> dict[str, Any]:
+    if kept is None:
+        return {}
+    calls = {"state": kept.state.value, "steps": as_json(kept.steps), "calls_left_out": kept.left_out}
+    return {"transcript": calls}
+
+
+def _steps_lines(kept: KeptSteps | None, body: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the calls of an agent's run; where their texts are gone, what its receipt says of them."""
+    if kept is None:
+        return
+    if kept.state is not KeptState.WHOLE:
+        yield from (one_line(f"step {step}", _LONGEST_LINE) for step in body["steps"])
+        yield kept.state.words
+        return
+    yield from (visible(f"step {line}", keep="") for line in in_lines(kept.steps, results=True))
+    if kept.left_out:
+        yield f"{kept.left_out:,} calls more are not kept"
 
 
 def _verdict(entries: tuple[ChainEntry, ...], broken: ChainBreak | None) -> str:

@@ -12,11 +12,12 @@ from ltmem_gui.cli.context import Context, Subparsers
 from ltmem_gui.cli.queue import add_queue_plans
 from ltmem_gui.cli.render import describe_plan, describe_receipt
 from ltmem_gui.domain.agent import AgentStep
+from ltmem_gui.domain.agent_kept import in_lines
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import Receipt, Selection
 from ltmem_gui.domain.errors import ExitCode, InputError, StalePlan, UsageError, WrongDigest
 from ltmem_gui.domain.events import Event, JobFinished, Listener, RunSpent, ignore
-from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.domain.hazards import visible
 from ltmem_gui.domain.jobs import JobOutcome
 from ltmem_gui.domain.plan import Plan, PlanState, load_plan
 from ltmem_gui.domain.review import from_flags
@@ -216,8 +217,8 @@ async def _approve_and_propose(context: Context, plan: Plan, selection: Selectio
 
     def tell(event: Event) -> None:
         if isinstance(event, AgentStep):
-            did = ", ".join(f"{f'{a.tool} {a.path}'.rstrip()} ({a.outcome})" for a in event.actions)
-            context.warn(f"step {event.number}: {did or one_line(event.said, 120) or 'done'}")
+            for line in in_lines((event,)):
+                context.warn(f"step {visible(line, keep='')}")
 
     grant = await operations.approve(plan, selection, approver=getpass.getuser(), surface="command line")
     return await operations.propose(grant, cancel=CancelToken(), listen=tell)

@@ -5,7 +5,7 @@ Everything a model says is untrusted text. Token counts are the server's own; No
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
@@ -62,13 +62,43 @@ class ToolOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class CallArgument:
+    """One argument of a tool call, on one line; `left_out` counts the characters that are not shown.
+
+    `size` in bytes is told of texts that are written; arguments that cannot be read stand whole under `arguments`.
+    """
+
+    name: str
+    text: str
+    left_out: int = 0
+    size: int | None = None
+
+    def in_words(self) -> str:
+        """Return it as a person reads it: what is left out is told in numbers."""
+        size = "" if self.size is None else f" ({self.size:,} bytes)"
+        more = f" (+{self.left_out:,} characters)" if self.left_out else ""
+        return f"{self.name}{size} {self.text}{more}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
 class AgentAction:
-    """One tool call as the transcript shows it; `path` and `detail` on one line, never file contents."""
+    """One tool call as the transcript shows it; `path` and `detail` on one line.
+
+    `reason` names in the program's own words why it was not done (`outside`, `size`, `unknown tool` …), `detail` says
+    what the model was told. `arguments` are what it asked for beside the path, cut.
+    """
 
     tool: str
     path: str
     outcome: ToolOutcome
     detail: str = ""
+    reason: str = ""
+    arguments: tuple[CallArgument, ...] = ()
+
+    @property
+    def asked(self) -> str:
+        """Return the arguments on one line."""
+        return " · ".join(argument.in_words() for argument in self.arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +167,7 @@ class AgentTranscript:
     def rows(self) -> tuple[str, ...]:
         """Return one line per step for the receipt; a path is named only where there is such a file."""
         return tuple(
-            f"{step.number}: {', '.join(map(_row, step.actions)) or 'no call'}; "
+            f"{step.number}: {', '.join(_named(step.actions)) or 'no call'}; "
             f"{step.tokens_in} tokens sent, {step.tokens_out} received, {step.seconds:.0f} s"
             for step in self.steps
         )
@@ -153,14 +183,23 @@ class AgentTranscript:
         return (figures, touched, f"agent: refused calls: {refused}") if refused else (figures, touched)
 
 
+def _named(actions: Sequence[AgentAction]) -> Iterator[str]:
+    """Yield the calls of a step as its line names them; of a flood the first ones, and how many more."""
+    yield from map(_row, actions[:MAX_NAMED])
+    if len(actions) > MAX_NAMED:
+        yield f"and {len(actions) - MAX_NAMED} more calls"
+
+
 def _row(action: AgentAction) -> str:
     if action.outcome is ToolOutcome.DONE:
         return f"{action.tool} {action.path}".rstrip()
-    return f"{action.tool if action.tool in TOOLS else 'unknown tool'} ({action.outcome.value})"
+    why = f": {action.reason}" if action.reason else ""
+    return f"{action.tool if action.tool in TOOLS else 'unknown tool'} ({action.outcome.value}{why})"
 
 
 TOOLS = ("list", "read", "search", "write", "edit", "delete")
 CHANGING = frozenset({"write", "edit", "delete"})
+MAX_NAMED = 128
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from ltmem_gui.domain.canonical import digest
 from ltmem_gui.domain.errors import GrantExpired, GrantReused
@@ -71,14 +71,25 @@ class ReceiptFile(_Value):
     new_sha256: str | None
 
 
+class KeptTranscript(_Value):
+    """What an agent's calls asked for, as JSON (`domain/agent_kept`): kept beside the receipt, never in the log.
+
+    It may quote a memory; `thread_ids` are the sessions the run could know, and forgetting one of them removes it.
+    """
+
+    body: str
+    thread_ids: tuple[str, ...] = ()
+
+
 class Receipt(_Value):
     """What was done: the numbered, kept record of one grant. It never holds memory text.
 
     `redactions` counts what was taken out, by place (input, output) and kind, never with values. `metrics` holds the
     counters of the run (`domain/metrics`), which stay on this computer. `steps` is the transcript of an agent's run:
-    the tools it called on which files, without what it read or wrote. `costs` maps a currency to what the answers
-    cost, a decimal number as text; `cost_unknown` counts attempts whose cost nobody reported. `notes` maps hunk ids (or
-    `path:*`) to what the reviewer wrote of them.
+    the tools it called on which files, without what it read or wrote; what else it asked for is in `transcript`, which
+    is stored beside the log and bound by `transcript_sha256` (empty in receipts that keep none). `costs` maps a
+    currency to what the answers cost, a decimal number as text; `cost_unknown` counts attempts whose cost nobody
+    reported. `notes` maps hunk ids (or `path:*`) to what the reviewer wrote of them.
     """
 
     operation_number: int
@@ -102,6 +113,8 @@ class Receipt(_Value):
     costs: dict[str, str] = {}
     cost_unknown: int = 0
     steps: tuple[str, ...] = ()
+    transcript_sha256: str = ""
+    transcript: KeptTranscript | None = Field(default=None, exclude=True, repr=False)
 
 
 class ApplyGrant:

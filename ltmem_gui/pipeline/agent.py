@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ltmem_gui.domain.agent import (
-    TOOLS,
     AgentAction,
     AgentFailed,
     AgentMessage,
@@ -25,9 +24,9 @@ from ltmem_gui.domain.errors import ProviderError
 from ltmem_gui.domain.events import Listener
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.memory_items import estimate_tokens
+from ltmem_gui.pipeline.agent_arguments import Words, as_told
 from ltmem_gui.pipeline.agent_ports import AgentModel
 from ltmem_gui.pipeline.agent_tools import Toolbox, tool_specs
-from ltmem_gui.pipeline.failure_words import LONGEST
 from ltmem_gui.pipeline.ports import Offload
 
 CORRECTIONS = 2
@@ -60,7 +59,7 @@ class AgentRun:
         *,
         offload: Offload,
         listen: Listener,
-        words: Callable[[str], Awaitable[str]],
+        words: Words,
         room_tokens: int,
     ) -> None:
         """Take the model, its tools and the fence; `room_tokens` is what the model's context holds.
@@ -128,22 +127,12 @@ class AgentRun:
         self._say(AgentMessage("assistant", reply.text, reply.calls))
         actions = await self._carry_out(reply)
         took = asyncio.get_running_loop().time() - began
-        shown = tuple([await self._shown(action) for action in actions])
+        shown, said = await as_told(actions, reply.text, self._words)
         counted = reply.tokens_in is not None and reply.tokens_out is not None
-        said = await self._line(reply.text, 300)
         step = AgentStep(number, shown, said, tokens_in, tokens_out, took, reply.tokens_cached or 0, counted)
         self._steps.append(step)
         self._listen(step)
         return reply
-
-    async def _shown(self, action: AgentAction) -> AgentAction:
-        name = action.tool if action.tool in TOOLS else await self._line(action.tool, 40)
-        path, detail = await self._line(action.path, 200), await self._line(action.detail, 200)
-        return AgentAction(name, path, action.outcome, detail)
-
-    async def _line(self, text: str, limit: int) -> str:
-        """Return a model's words on one line, through the choke point first: half a token is not recognised."""
-        return one_line(await self._words(text[:LONGEST]), limit) if text else ""
 
     async def _ask(self) -> AgentReply:
         """Send the conversation; one that a server finds too long is shortened while there is something to drop."""

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from ltmem_gui.domain.agent import AgentTranscript
+from ltmem_gui.domain.agent_kept import bound, kept
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import ApplyGrant, Receipt
 from ltmem_gui.domain.effects import SendToModel, StartAgent, StoreOutputs
@@ -32,6 +33,7 @@ from ltmem_gui.domain.events import Listener, StepReached
 from ltmem_gui.domain.findings import Severity
 from ltmem_gui.domain.jobs import Claim
 from ltmem_gui.domain.leases import StageTwo
+from ltmem_gui.domain.memory_files import threads_of
 from ltmem_gui.domain.memory_items import token_limit
 from ltmem_gui.domain.metrics import Meter, phase2_metrics
 from ltmem_gui.domain.naming import WORKSPACE_DIFF_FILENAME
@@ -44,7 +46,7 @@ from ltmem_gui.pipeline.agent_tools import Toolbox, is_input
 from ltmem_gui.pipeline.approval import require_unmoved
 from ltmem_gui.pipeline.consolidation import propose, redact_files
 from ltmem_gui.pipeline.extensions import with_seed
-from ltmem_gui.pipeline.failure_words import checked, said
+from ltmem_gui.pipeline.failure_words import checked, said_all
 from ltmem_gui.pipeline.ledger import StoreLedger, change_rows
 from ltmem_gui.pipeline.model_consolidation import (
     AgentInput,
@@ -251,7 +253,7 @@ class _Run:
                 fence,
                 offload=self._adapters.offload,
                 listen=self._listen,
-                words=partial(said, self._adapters),
+                words=partial(said_all, self._adapters),
                 room_tokens=room,
             )
             self._listen(StepReached("agent", f"{model.mark.label}, in a staged copy"))
@@ -317,6 +319,8 @@ class _Run:
     async def _record(self, staged: Staged, proposal: Plan, transcript: AgentTranscript) -> Receipt:
         """Record the run and give the lease back; where nothing is to change, that is the success of the job."""
         plan, approval, bill = self._plan, self._grant.approval, self.bill
+        before = {path: file.data for path, file in staged.snapshot.files.items()}
+        texts = kept(transcript, staged.all_threads | threads_of(before) | threads_of(staged.files))
         receipt = Receipt(
             operation_number=0,
             operation=plan.operation,
@@ -330,6 +334,8 @@ class _Run:
             counts=transcript.counts(),
             redactions=_redactions(plan),
             steps=transcript.rows(),
+            transcript=texts,
+            transcript_sha256=bound(texts),
             metrics=self._metrics(staged, proposal, transcript),
             costs={paid.currency: plain(paid.amount)} if (paid := bill.money) else {},
             cost_unknown=0 if bill.money else 1,

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from ltmem_gui.domain.agent import AgentAction, AgentCall, ToolOutcome, ToolSpec
+from ltmem_gui.domain.agent import AgentAction, AgentCall, CallArgument, ToolOutcome, ToolSpec
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.naming import (
     EXTENSIONS_SUBDIR,
@@ -23,6 +23,7 @@ from ltmem_gui.domain.naming import (
     WORKSPACE_DIFF_FILENAME,
 )
 from ltmem_gui.domain.staging import StagingMissing, StagingRefused
+from ltmem_gui.pipeline.agent_arguments import given, unread
 from ltmem_gui.pipeline.agent_ports import StagedFolder
 from ltmem_gui.pipeline.agent_search import Match, MatchMode, Search, find
 from ltmem_gui.pipeline.failure_words import LONGEST
@@ -41,6 +42,7 @@ MAX_FILE_LINES = 1_000_000
 MAX_ARGUMENTS = 64 * 1024 * 1024
 
 SMALLEST_PART = 200
+BAD_ARGUMENTS = "bad arguments"
 _UNKNOWN_CURSOR = "the cursor is not one that an earlier answer gave"
 _OBJECT = TypeAdapter(dict[str, Any])
 
@@ -173,35 +175,32 @@ class Toolbox:
 
     def call(self, call: AgentCall) -> tuple[AgentAction, str]:
         """Carry out one call; return what the transcript shows and what the model is told, as JSON."""
-        path = ""
+        path, asked = "", None
         try:
             arguments = self._arguments(call)
             path = getattr(arguments, "path", "")
+            asked = given({name: getattr(arguments, name) for name in _in_order(arguments)})
             result = self._tools[call.name](arguments)
         except _Refused as error:
             outcome, kind, text = error.outcome, error.kind, str(error)
         except StagingMissing as error:
-            outcome, kind, text = ToolOutcome.ERROR, "", str(error)
+            outcome, kind, text = ToolOutcome.ERROR, "not found", str(error)
         except StagingRefused as error:
             outcome, kind, text = ToolOutcome.REFUSED, error.kind, str(error)
         else:
-            detail = str(result.pop("detail", ""))
-            return self._action(call, path, ToolOutcome.DONE, detail), json.dumps(result, ensure_ascii=False)
+            done = _action(call, path, ToolOutcome.DONE, str(result.pop("detail", "")), "", asked)
+            return done, json.dumps(result, ensure_ascii=False)
         if outcome is ToolOutcome.REFUSED:
             self.refusals[kind] += 1
-        return self._action(call, path, outcome, text), json.dumps({outcome.value: text}, ensure_ascii=False)
+        action = _action(call, path, outcome, text, kind, unread(call.arguments) if asked is None else asked)
+        return action, json.dumps({outcome.value: text}, ensure_ascii=False)
 
     def too_many(self, call: AgentCall) -> tuple[AgentAction, str]:
         """Answer a call that is one too many for its step; it is refused and counted."""
-        self.refusals["too many calls"] += 1
-        text = "not carried out: too many calls in one step"
-        answer = json.dumps({ToolOutcome.REFUSED.value: text})
-        return self._action(call, "", ToolOutcome.REFUSED, text), answer
-
-    def _action(self, call: AgentCall, path: str, outcome: ToolOutcome, detail: str) -> AgentAction:
-        """Return a call on one line; whoever shows it takes secrets out first, and then cuts it."""
-        name, where, why = (one_line(text, LONGEST) for text in (call.name, path, detail))
-        return AgentAction(name, where, outcome, why)
+        kind, text = "too many calls", "not carried out: too many calls in one step"
+        self.refusals[kind] += 1
+        action = _action(call, "", ToolOutcome.REFUSED, text, kind, unread(call.arguments))
+        return action, json.dumps({ToolOutcome.REFUSED.value: text})
 
     def _arguments(self, call: AgentCall) -> _Arguments:
         known = _DESCRIPTIONS.get(call.name)
@@ -217,7 +216,8 @@ class Toolbox:
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) or "arguments"
-            raise _Refused(ToolOutcome.ERROR, "", f"the call cannot be read: {where}: {first['msg']}") from error
+            text = f"the call cannot be read: {where}: {first['msg']}"
+            raise _Refused(ToolOutcome.ERROR, BAD_ARGUMENTS, text) from error
 
     def _list(self, wanted: ListArguments) -> dict[str, Any]:
         path = wanted.path.rstrip("/")
@@ -234,7 +234,7 @@ class Toolbox:
     def _read(self, wanted: ReadArguments) -> dict[str, Any]:
         lines = self._lines(wanted.path)
         if wanted.line_offset > max(len(lines), 1):
-            raise _Refused(ToolOutcome.ERROR, "", f"the file has {len(lines)} lines")
+            raise _Refused(ToolOutcome.ERROR, BAD_ARGUMENTS, f"the file has {len(lines)} lines")
         start = wanted.line_offset - 1
         last = len(lines) if wanted.max_lines is None else min(start + wanted.max_lines, len(lines))
         shown: list[str] = []
@@ -274,9 +274,9 @@ class Toolbox:
                     shown, room = _shown(match, lines, wanted.context_lines, room)
                     matches.append(shown)
         except ValueError as error:
-            raise _Refused(ToolOutcome.ERROR, "", str(error)) from error
+            raise _Refused(ToolOutcome.ERROR, BAD_ARGUMENTS, str(error)) from error
         if start > total:
-            raise _Refused(ToolOutcome.ERROR, "", _UNKNOWN_CURSOR)
+            raise _Refused(ToolOutcome.ERROR, BAD_ARGUMENTS, _UNKNOWN_CURSOR)
         end = start + len(matches)
         counted = f"{total}{' or more' if total == MAX_FOUND else ''} matches"
         return {
@@ -306,9 +306,10 @@ class Toolbox:
         text = self._text(wanted.path)
         count = text.count(wanted.old_text)
         if count == 0:
-            raise _Refused(ToolOutcome.ERROR, "", "old_text is not in the file; read the file again")
+            raise _Refused(ToolOutcome.ERROR, "no match", "old_text is not in the file; read the file again")
         if count > 1 and not wanted.replace_all:
-            raise _Refused(ToolOutcome.ERROR, "", f"old_text is in the file {count} times; give more of what surrounds")
+            wrong = f"old_text is in the file {count} times; give more of what surrounds"
+            raise _Refused(ToolOutcome.ERROR, "no match", wrong)
         old, new = _bytes(wanted.old_text), _bytes(wanted.new_text)
         grown = len(text.encode("utf-8")) + count * (len(new) - len(old))
         _require_size(grown, text.count("\n") + count * (new.count(b"\n") - old.count(b"\n")))
@@ -358,11 +359,29 @@ class Toolbox:
                 yield prefix + name
 
 
+def _action(
+    call: AgentCall,
+    path: str,
+    outcome: ToolOutcome,
+    detail: str,
+    reason: str,
+    asked: tuple[CallArgument, ...],
+) -> AgentAction:
+    """Return a call on one line; whoever shows it takes secrets out first, and then cuts it."""
+    name, where, why = (one_line(text, LONGEST) for text in (call.name, path, detail))
+    return AgentAction(name, where, outcome, why, reason, asked)
+
+
+def _in_order(arguments: _Arguments) -> list[str]:
+    """Return the names that the model gave a value for, as the tool lists them."""
+    return [name for name in type(arguments).model_fields if name in arguments.model_fields_set]
+
+
 def _decoded(data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise _Refused(ToolOutcome.ERROR, "", "not UTF-8 text") from error
+        raise _Refused(ToolOutcome.ERROR, "not text", "not UTF-8 text") from error
 
 
 def _split(text: str) -> list[str]:
@@ -403,7 +422,7 @@ def _cursor(text: str, total: int) -> int:
     if not text:
         return 0
     if not (text.isascii() and text.isdigit()) or len(text) > 9 or int(text) > total:
-        raise _Refused(ToolOutcome.ERROR, "", _UNKNOWN_CURSOR)
+        raise _Refused(ToolOutcome.ERROR, BAD_ARGUMENTS, _UNKNOWN_CURSOR)
     return int(text)
 
 
@@ -411,7 +430,8 @@ def _bytes(text: str) -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise _Refused(ToolOutcome.ERROR, "", "the text is not valid Unicode (a lone surrogate)") from error
+        wrong = "the text is not valid Unicode (a lone surrogate)"
+        raise _Refused(ToolOutcome.ERROR, BAD_ARGUMENTS, wrong) from error
 
 
 def _schema(model: type[_Arguments]) -> dict[str, Any]:

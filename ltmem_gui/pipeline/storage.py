@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 from ltmem_gui.domain.audit_evidence import EvidenceChange, KeptEvidence
 from ltmem_gui.domain.chain import ChainBreak, ChainEntry
-from ltmem_gui.domain.consent import Approval, Receipt
+from ltmem_gui.domain.consent import Approval, KeptTranscript, Receipt
 from ltmem_gui.domain.effects import PlannedJob, TakeOverJobs, TakeOverRow
 from ltmem_gui.domain.extraction import ExtractionReply, StageOneOutput
 from ltmem_gui.domain.inbox import InboxLine
@@ -195,7 +195,11 @@ class Store(Protocol):
         ...
 
     def verify_log(self) -> ChainBreak | None:
-        """Return the first break of the hash chain, None when it is whole."""
+        """Return the first break of the hash chain, or what is kept beside it and is not bound; None: all is whole."""
+        ...
+
+    def transcripts(self) -> Mapping[int, KeptTranscript]:
+        """Return what was kept of the calls of agents, by the number of the receipt."""
         ...
 
     # the inbox of uncertain lines (rules in domain/inbox)

@@ -25,11 +25,17 @@ _CLEARED = (
     "refused_hunks",
     "verdicts",
     "evidence",
+    "agent_transcripts",
 )
 _RUNNING = (
     f"kind = '{GLOBAL_KIND}' AND EXISTS (SELECT 1 FROM jobs g WHERE g.kind = '{GLOBAL_KIND}' AND g.status = 'running')"
 )
-_WITH_THREADS = (("refused_hunks", "key"), ("verdicts", "id"), ("evidence", "id"))
+_WITH_THREADS = (
+    ("refused_hunks", "key"),
+    ("verdicts", "id"),
+    ("evidence", "id"),
+    ("agent_transcripts", "operation_number"),
+)
 
 
 class Forgetting(StorePart):

@@ -1,18 +1,28 @@
 """The operation log: approvals and receipts, append-only and hash-chained; it never holds memory text.
 
 No method changes or deletes an entry. Whoever changes one with other tools breaks the chain, which `verify_log` finds.
+What an agent's calls asked for is kept in a table of its own, which forgetting empties; its receipt binds it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Final
 
+from ltmem_gui.domain.agent_kept import BINDS, KEPT_BYTES, KeptState, steps_of
 from ltmem_gui.domain.chain import ChainBreak, ChainEntry, ChainHead, EntryType, link, verify
-from ltmem_gui.domain.consent import Approval, Receipt
+from ltmem_gui.domain.consent import Approval, KeptTranscript, Receipt
 from ltmem_gui.store.database import Database
 from ltmem_gui.store.models import Operation
 from ltmem_gui.store.part import StorePart
+
+_MOST: Final = 2 * KEPT_BYTES
+_RECEIPTS: Final = (
+    # A text that another program made too large is read up to where it cannot be the one that is bound.
+    "SELECT o.body, t.operation_number, substr(t.body, 1, ?), t.thread_ids FROM operations o"
+    " LEFT JOIN agent_transcripts t ON t.operation_number = o.operation_number WHERE o.type = 'receipt'"
+)
 
 
 class OperationLog(StorePart):
@@ -36,16 +46,12 @@ class OperationLog(StorePart):
 
     def receipt_of(self, plan_digest: str) -> Receipt | None:
         """Return the newest receipt of a plan."""
-        query = Operation.select(Operation.body).where(
-            (Operation.plan_digest == plan_digest) & (Operation.type == "receipt")
-        )
-        found = self._db.row(query.order_by(Operation.number.desc()))
-        return None if found is None else _receipt(found[0])
+        found = self._db.sql(f"{_RECEIPTS} AND o.plan_digest = ? ORDER BY o.number DESC", (_MOST, plan_digest))
+        return _receipt(*found[0]) if found else None
 
     def receipts(self) -> tuple[Receipt, ...]:
         """Return all receipts, oldest first."""
-        query = Operation.select(Operation.body).where(Operation.type == "receipt").order_by(Operation.number)
-        return tuple(_receipt(body) for (body,) in self._db.rows(query))
+        return tuple(_receipt(*row) for row in self._db.sql(f"{_RECEIPTS} ORDER BY o.number", (_MOST,)))
 
     def log(self) -> tuple[ChainEntry, ...]:
         """Return the whole log, oldest first."""
@@ -62,8 +68,22 @@ class OperationLog(StorePart):
         return tuple(ChainEntry(*row) for row in self._db.rows(Operation.select(*columns).order_by(Operation.number)))
 
     def verify_log(self) -> ChainBreak | None:
-        """Return the first break of the chain, None when it is whole."""
-        return verify(self.log(), _head(self._db))
+        """Return the first break of the chain, or the first transcript its receipt does not bind; None: all whole."""
+        entries = self.log()
+        broken = verify(entries, _head(self._db))
+        if broken is not None:
+            return broken
+        texts = self.transcripts()
+        for entry in entries:
+            text = texts.get(entry.operation_number)
+            if text is not None and steps_of(_binding(entry), text).state is KeptState.ALTERED:
+                return ChainBreak(entry.number, "what is kept of its calls was changed after it was written")
+        return None
+
+    def transcripts(self) -> dict[int, KeptTranscript]:
+        """Return what was kept of the calls of agents, by the number of the receipt."""
+        rows = self._db.sql("SELECT operation_number, substr(body, 1, ?), thread_ids FROM agent_transcripts", (_MOST,))
+        return {number: _transcript(text, threads) for number, text, threads in rows}
 
 
 def append_receipt(db: Database, receipt: Receipt) -> Receipt:
@@ -78,6 +98,12 @@ def append_receipt(db: Database, receipt: Receipt) -> Receipt:
         number=number,
         body=numbered.model_dump(mode="json"),
     )
+    if numbered.transcript is not None:
+        threads = json.dumps(numbered.transcript.thread_ids)
+        db.change(
+            "INSERT OR REPLACE INTO agent_transcripts (operation_number, body, thread_ids) VALUES (?, ?, ?)",
+            (number, numbered.transcript.body, threads),
+        )
     return numbered
 
 
@@ -106,5 +132,22 @@ def _head(db: Database) -> ChainHead:
     return ChainHead(number, value)
 
 
-def _receipt(body: str) -> Receipt:
-    return Receipt.model_validate(json.loads(body))
+def _binding(entry: ChainEntry) -> object:
+    body = json.loads(entry.body)
+    return body.get(BINDS) if isinstance(body, dict) else None
+
+
+def _receipt(body: str, number: int | None, text: object, threads: object) -> Receipt:
+    receipt = Receipt.model_validate(json.loads(body))
+    if number is None:
+        return receipt
+    return receipt.model_copy(update={"transcript": _transcript(text, threads)})
+
+
+def _transcript(text: object, threads: object) -> KeptTranscript:
+    """Return what is kept of an agent's calls; of a damaged list of sessions there are none."""
+    try:
+        found = json.loads(str(threads))
+    except ValueError:
+        found = None
+    return KeptTranscript(body=str(text), thread_ids=tuple(map(str, found)) if isinstance(found, list) else ())

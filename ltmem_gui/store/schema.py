@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from ltmem_gui.domain.chain import GENESIS
 from ltmem_gui.domain.errors import InputError
 
-SCHEMA_VERSION: Final = 3
+SCHEMA_VERSION: Final = 4
 
 _VERSION_1: Final = (
     """
@@ -205,7 +205,17 @@ _VERSION_3: Final = (
     "CREATE UNIQUE INDEX idx_evidence_citation ON evidence (root, file, path, first_line, last_line, note)",
 )
 
-MIGRATIONS: Final[dict[int, tuple[str, ...]]] = {1: _VERSION_1, 2: _VERSION_2, 3: _VERSION_3}
+_VERSION_4: Final = (
+    """
+    CREATE TABLE agent_transcripts (
+        operation_number INTEGER PRIMARY KEY,
+        body TEXT NOT NULL,
+        thread_ids TEXT NOT NULL
+    )
+    """,
+)
+
+MIGRATIONS: Final[dict[int, tuple[str, ...]]] = {1: _VERSION_1, 2: _VERSION_2, 3: _VERSION_3, 4: _VERSION_4}
 """Version → the statements that lead to it from the version before."""
 
 

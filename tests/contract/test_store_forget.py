@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from ltmem_gui.domain.agent import AgentAction, AgentStep, AgentTranscript, CallArgument, ToolOutcome
+from ltmem_gui.domain.agent_kept import KeptState, bound, kept, kept_steps
 from ltmem_gui.domain.anchors import EvidenceSnapshot
 from ltmem_gui.domain.audit_evidence import KeptEvidence
 from ltmem_gui.domain.extraction import Candidate
@@ -48,6 +50,15 @@ def fill(store: SqliteStore) -> None:
     store.exclude("t1", reason=CANARY, now=NOW)
 
 
+def keep_transcripts(store: SqliteStore) -> None:
+    """Keep what two runs of an agent looked for: one knew `t1`, and one did not."""
+    for threads in (("t1", "other-1"), ("other-2",)):
+        looked_for = CallArgument("queries", CANARY if "t1" in threads else "else")
+        action = AgentAction("search", "", ToolOutcome.DONE, arguments=(looked_for,))
+        texts = kept(AgentTranscript((AgentStep(1, (action,)),)), threads)
+        store.record_receipt(a_receipt(kind="consolidate", transcript=texts, transcript_sha256=bound(texts)))
+
+
 def bytes_of(home: Home) -> bytes:
     return b"".join(path.read_bytes() for path in home.path.rglob("*") if path.is_file())
 
@@ -55,6 +66,7 @@ def bytes_of(home: Home) -> bytes:
 def test_the_canary_is_in_no_byte_afterwards_not_even_while_the_store_is_open(home: Home) -> None:
     with home.open() as store:
         fill(store)
+        keep_transcripts(store)
     assert CANARY.encode() in bytes_of(home)
     with home.open() as store:
         counts = store.forget("t1", reason="forgotten", now=NOW)
@@ -69,7 +81,9 @@ def test_the_canary_is_in_no_byte_afterwards_not_even_while_the_store_is_open(ho
             "refused_hunks": 1,
             "verdicts": 1,
             "evidence": 1,
+            "agent_transcripts": 1,
         }
+        assert [kept_steps(receipt).state for receipt in store.receipts()] == [KeptState.REMOVED, KeptState.WHOLE]
         assert len(store.outputs()) == 30
         assert store.excluded() == {"t1": "forgotten"}
         assert store.verify_log() is None
@@ -132,6 +146,7 @@ def test_a_reader_that_holds_the_log_delays_the_scrub_to_the_next_opening(
 def test_10_clearing_leaves_no_outputs_and_no_jobs_but_exclusions_and_the_log(home: Home) -> None:
     with home.open() as store:
         fill(store)
+        keep_transcripts(store)
         store.record_receipt(a_receipt())
         store.exclude("t1", reason="mine", now=NOW)
         counts = store.clear_all()
@@ -144,7 +159,7 @@ def test_10_clearing_leaves_no_outputs_and_no_jobs_but_exclusions_and_the_log(ho
         assert store.evidence("/m") == ()
         assert store.watermark() == 0
         assert store.excluded() == {"t1": "mine"}
-        assert len(store.receipts()) == 1
+        assert [receipt.transcript for receipt in store.receipts()] == [None, None, None]
         assert store.verify_log() is None
         assert CANARY.encode() not in bytes_of(home)
 

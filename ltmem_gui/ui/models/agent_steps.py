@@ -10,13 +10,15 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QColor
 
-from ltmem_gui.domain.agent import CHANGING, AgentAction, AgentStep, ToolOutcome
+from ltmem_gui.domain.agent import CHANGING, AgentAction, AgentStep, CallArgument, ToolOutcome
+from ltmem_gui.domain.agent_kept import KeptState, kept_steps
+from ltmem_gui.domain.consent import Receipt
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.tokens import TokenUsage
 from ltmem_gui.ui.models.formats import DASH, count, plural, tokens
 
-COLUMNS = ("Step", "Tool", "File", "Result", "Tokens", "Time")
-STEP, TOOL, FILE, RESULT, TOKENS, TIME = range(len(COLUMNS))
+COLUMNS = ("Step", "Tool", "File", "Asked for", "Result", "Tokens", "Time")
+STEP, TOOL, FILE, ASKED, RESULT, TOKENS, TIME = range(len(COLUMNS))
 
 _DISPLAY = int(Qt.ItemDataRole.DisplayRole)
 _TOOLTIP = int(Qt.ItemDataRole.ToolTipRole)
@@ -30,7 +32,8 @@ _WORDS = {ToolOutcome.DONE: "done", ToolOutcome.ERROR: "▲ error", ToolOutcome.
 _COLORS = {None: "muted", ToolOutcome.ERROR: "state.needs", ToolOutcome.REFUSED: "state.bad"}
 _KEPT = re.compile(r"(\d+): (.*); (\d+) tokens sent, (\d+) received(?:, (\d+) s)?", re.DOTALL)
 _NEXT_CALL = re.compile(r", (?=(?:list|read|search|write|edit|delete|unknown tool)\b)")
-_NOT_DONE = re.compile(r"(.*) \((error|refused)\)")
+_NOT_DONE = re.compile(r"(.*) \((error|refused)(?:: ([a-z -]+))?\)")
+_MORE = re.compile(r"(.*), and (\d+) more calls", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ class StepRow:
     path: str = ""
     outcome: ToolOutcome | None = None
     detail: str = ""
+    reason: str = ""
+    arguments: tuple[CallArgument, ...] = ()
     said: str = ""
     tokens_in: int = 0
     tokens_out: int = 0
@@ -59,10 +64,10 @@ class StepRow:
         """Return what became of it, with a sign where it was not done."""
         if self.outcome is None:
             return self.said or "no tool was called"
-        word = _WORDS[self.outcome]
-        if not self.detail:
-            return word
-        return self.detail if self.outcome is ToolOutcome.DONE else f"{word}: {self.detail}"
+        if self.outcome is ToolOutcome.DONE:
+            return self.detail or _WORDS[self.outcome]
+        word = f"{_WORDS[self.outcome]}{f', {self.reason}' if self.reason else ''}"
+        return f"{word}: {self.detail}" if self.detail else word
 
     @property
     def refused(self) -> bool:
@@ -125,15 +130,30 @@ def rows_of_receipt(lines: Iterable[str]) -> list[StepRow]:
     """Return the transcript that a receipt kept as rows; a line of another form is shown as it is."""
     rows: list[StepRow] = []
     for number, line in enumerate(lines, 1):
-        kept = _KEPT.fullmatch(line)
-        if kept is None:
+        told = _KEPT.fullmatch(line)
+        if told is None:
             rows.append(StepRow(number, True, said=one_line(line, 300)))
             continue
-        calls = [] if kept[2] == "no call" else _NEXT_CALL.split(kept[2])
+        flood = _MORE.fullmatch(told[2])
+        called = told[2] if flood is None else flood[1]
+        calls = [] if called == "no call" else _NEXT_CALL.split(called)
         actions = tuple(map(_kept_action, calls))
-        step = AgentStep(int(kept[1]), actions, "", int(kept[3]), int(kept[4]), float(kept[5] or 0))
+        step = AgentStep(int(told[1]), actions, "", int(told[3]), int(told[4]), float(told[5] or 0))
         rows += rows_of(step)
+        if flood is not None:
+            rows.append(StepRow(step.number, False, said=f"and {flood[2]} more calls"))
     return rows
+
+
+def rows_of_kept(receipt: Receipt) -> tuple[list[StepRow], str]:
+    """Return the steps of a receipt as rows, with what their calls asked for where it is there; and what is not."""
+    if not receipt.steps:
+        return [], ""
+    kept = kept_steps(receipt)
+    if kept.state is not KeptState.WHOLE:
+        return rows_of_receipt(receipt.steps), kept.state.words
+    rows = [row for step in kept.steps for row in rows_of(step)]
+    return rows, f"{plural(kept.left_out, 'call')} more are not kept." if kept.left_out else ""
 
 
 def totals_of(rows: Sequence[StepRow]) -> StepTotals:
@@ -230,7 +250,7 @@ class AgentStepsModel(QAbstractTableModel):
             return cell(row, column)
         if role == _SPOKEN:
             return spoken(row) if column == STEP else cell(row, column)
-        if role == _TOOLTIP and column in (FILE, RESULT):
+        if role == _TOOLTIP and column in (FILE, ASKED, RESULT):
             return cell(row, column).replace("<", "‹")
         if role == _FOREGROUND and column == RESULT and row.outcome in _COLORS:
             return self._color(_COLORS[row.outcome])
@@ -256,8 +276,10 @@ def cell(row: StepRow, column: int) -> str:
         case 2:
             return one_line(row.path, 200)
         case 3:
-            return one_line(row.result, 300)
+            return one_line(" · ".join(argument.in_words() for argument in row.arguments), 600)
         case 4:
+            return one_line(row.result, 300)
+        case 5:
             return f"{_about(row.counted)}{tokens(row.tokens_in)} → {tokens(row.tokens_out)}" if row.first else ""
         case _:
             return f"{row.seconds:.1f} s" if row.first and row.seconds is not None else ""
@@ -265,7 +287,7 @@ def cell(row: StepRow, column: int) -> str:
 
 def spoken(row: StepRow) -> str:
     """Return a row as a screen reader says it."""
-    parts = [f"Step {row.step}", cell(row, TOOL) if row.tool else "", cell(row, FILE), cell(row, RESULT)]
+    parts = [f"Step {row.step}", cell(row, TOOL) if row.tool else "", *(cell(row, at) for at in (FILE, ASKED, RESULT))]
     if row.first:
         parts.append(f"{count(row.tokens_in)} tokens sent, {count(row.tokens_out)} received")
     return ", ".join(part for part in parts if part)
@@ -275,7 +297,10 @@ def detail_lines(row: StepRow) -> list[tuple[str, str]]:
     """Return (name, text) of everything known of a row."""
     lines = [("step", str(row.step))]
     if row.outcome is not None:
-        lines += [("tool", row.tool), ("file", row.path or DASH), ("result", _WORDS[row.outcome])]
+        lines += [("tool", row.tool), ("file", row.path or DASH)]
+        lines += [line for argument in row.arguments for line in _argument_lines(argument)]
+        lines.append(("result", _WORDS[row.outcome]))
+        lines += [("reason", row.reason)] if row.reason else []
         lines += [("", row.detail)] if row.detail else []
     lines += [("said", row.said)] if row.said else []
     cached = f" ({count(row.tokens_cached)} of them from the server's cache)" if row.tokens_cached else ""
@@ -284,6 +309,13 @@ def detail_lines(row: StepRow) -> list[tuple[str, str]]:
     if row.seconds is not None:
         lines.append(("time", f"{row.seconds:.1f} s"))
     return lines
+
+
+def _argument_lines(argument: CallArgument) -> list[tuple[str, str]]:
+    """Return (name, text) of an argument: its size and what is not shown of it stand below it."""
+    about = [f"{count(argument.size)} bytes"] if argument.size is not None else []
+    about += [f"{count(argument.left_out)} more characters are not shown"] if argument.left_out else []
+    return [(argument.name, argument.text), *([("", ", ".join(about))] if about else [])]
 
 
 def summary_lines(totals: StepTotals) -> list[tuple[str, str]]:
@@ -307,6 +339,8 @@ def _row(step: AgentStep, action: AgentAction | None, *, first: bool) -> StepRow
         path=action.path if action else "",
         outcome=action.outcome if action else None,
         detail=action.detail if action else "",
+        reason=action.reason if action else "",
+        arguments=action.arguments if action else (),
         said=step.said,
         tokens_in=step.tokens_in,
         tokens_out=step.tokens_out,
@@ -323,6 +357,6 @@ def _about(counted: bool) -> str:
 def _kept_action(text: str) -> AgentAction:
     failed = _NOT_DONE.fullmatch(text)
     if failed is not None:
-        return AgentAction(failed[1], "", ToolOutcome(failed[2]))
+        return AgentAction(failed[1], "", ToolOutcome(failed[2]), reason=failed[3] or "")
     tool, _, path = text.partition(" ")
     return AgentAction(tool, path, ToolOutcome.DONE)

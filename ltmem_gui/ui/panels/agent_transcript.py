@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from ltmem_gui.domain.agent import AgentStep
 from ltmem_gui.domain.prices import Price, money
 from ltmem_gui.ui.models.agent_steps import (
+    ASKED,
     FILE,
     RESULT,
     STEP,
@@ -98,7 +99,7 @@ class TranscriptView(QSplitter):
         table.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
         header = table.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        for column in (FILE, RESULT):
+        for column in (FILE, ASKED, RESULT):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
         for column, width in _WIDTHS.items():
             table.setColumnWidth(column, width)

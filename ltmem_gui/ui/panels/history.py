@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QFrame,
-    QGridLayout,
     QHBoxLayout,
     QHeaderView,
     QPushButton,
@@ -23,13 +22,14 @@ from ltmem_gui.domain.consent import Receipt, ReceiptFile
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.pipeline.written import LastApply
 from ltmem_gui.ui.models import formats
-from ltmem_gui.ui.models.agent_steps import rows_of_receipt
+from ltmem_gui.ui.models.agent_steps import rows_of_kept
 from ltmem_gui.ui.models.workbench import Seen
 from ltmem_gui.ui.panels.agent_transcript import TranscriptView
 from ltmem_gui.ui.panels.history_diff import WrittenDiff
 from ltmem_gui.ui.theme import Theme, monospace, title_font
 from ltmem_gui.ui.widgets.bars import EmptyPage
-from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label
+from ltmem_gui.ui.widgets.facts import Fact, FactGrid
+from ltmem_gui.ui.widgets.labels import plain_label
 
 _OLDER = "Only the last apply keeps its text, for 24 hours; of this one the files and their hashes are kept."
 _GONE = "Its text is gone: it is kept for 24 hours, until the next apply, and only while nobody changes the files."
@@ -122,10 +122,7 @@ class HistoryPanel(QWidget):
         page.setProperty("role", "page")
         self._title = plain_label(font=title_font())
         self._title.setObjectName("history.title")
-        self._facts = QGridLayout()
-        self._facts.setHorizontalSpacing(16)
-        self._facts.setVerticalSpacing(4)
-        self._facts.setColumnStretch(1, 1)
+        self._facts = FactGrid(horizontal=16, vertical=4)
         self.files = _tree("history.files", "Files of the receipt", ("File", "Change", "Before", "After"))
         for index, width in enumerate((420, 80, 100)):
             self.files.header().resizeSection(index, width)
@@ -162,11 +159,7 @@ class HistoryPanel(QWidget):
 
     def _on_current_item_changed(self) -> None:
         receipt = self.shown()
-        while (item := self._facts.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
+        self._facts.show_facts([Fact(*fact) for fact in _facts(receipt)] if receipt is not None else [])
         self.files.clear()
         if receipt is None:
             self._title.setText("")
@@ -175,13 +168,11 @@ class HistoryPanel(QWidget):
             self._show_written()
             return
         self._title.setText(f"{_KINDS.get(receipt.kind, receipt.kind)} no. {receipt.operation_number}")
-        for row, (name, value) in enumerate(_facts(receipt)):
-            self._facts.addWidget(plain_label(name, role="muted"), row, 0)
-            self._facts.addWidget(ElidedLabel(value, Qt.TextElideMode.ElideMiddle), row, 1)
         self.files.setVisible(bool(receipt.files))
         self._beside.setVisible(not receipt.steps)
         self.steps.setVisible(bool(receipt.steps))
-        self.steps.show_rows(rows_of_receipt(receipt.steps))
+        rows, missing = rows_of_kept(receipt)
+        self.steps.show_rows(rows)
         for file in receipt.files:
             item = QTreeWidgetItem(_file(file))
             for column in (2, 3):
@@ -189,6 +180,8 @@ class HistoryPanel(QWidget):
             item.setData(0, Qt.ItemDataRole.UserRole, file.path)
             self.files.addTopLevelItem(item)
         self._offer_changes(receipt)
+        if missing:
+            self._note.setText(missing)
         first = self.files.topLevelItem(0)
         if first is not None:
             self.files.setCurrentItem(first)
