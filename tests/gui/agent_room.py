@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +35,6 @@ class InlineComposition(Composition):
 
     def close(self) -> None:
         """Nothing was started."""
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    """Wait for something that no signal tells."""
-    while not holds():  # noqa: ASYNC110 - it is asked of a server's thread, or of Qt
-        await asyncio.sleep(0.01)
 
 
 def extracted_samples(place: Path) -> Path:

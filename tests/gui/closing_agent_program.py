@@ -1,6 +1,6 @@
 """The window as a program while the consolidation agent works: it starts the agent and waits to be closed.
 
-Arguments: data folder, memory folder, address of the model server.
+Arguments: data folder, memory folder, address of the model server, and `real` for the real limits of time.
 """
 
 from __future__ import annotations
@@ -18,20 +18,22 @@ from ltmem_gui.domain.model_choice import ModelChoice
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.ui import application
 from ltmem_gui.ui.application import Running
-from tests.gui.closing_program import confirm
+from tests.gui.closing_program import be_patient, confirm
 
 TASKS: set[asyncio.Task[None]] = set()
 
 
 def main(argv: list[str]) -> int:
     """Run the window as the program does."""
-    home, root, url = Path(argv[0]), Path(argv[1]), argv[2]
+    home, root, url, real = Path(argv[0]), Path(argv[1]), argv[2], argv[3:] == ["real"]
 
     def started(running: Running) -> None:
         def tell(events: tuple[object, ...]) -> None:
             if any(isinstance(event, AgentStep) for event in events):
                 print("running", flush=True)
 
+        if not real:
+            be_patient(running)
         bench = running.controller.workbench
         bench.events_arrived.connect(tell)
         bench.choose_model(ModelChoice(consolidate="custom", provider_url=url, extract_model="small"))

@@ -1,6 +1,6 @@
 """The window mid-run as a program: it names folders, confirms an extraction that never ends, and waits to be closed.
 
-Arguments: sessions, data folder, memory folder.
+Arguments: sessions, data folder, memory folder, and `real` for the real limits of time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from ltmem_gui.domain.rollouts import SourceSpec
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.ui import application
 from ltmem_gui.ui.application import Running
+from ltmem_gui.ui.bridge import shutdown
 from ltmem_gui.ui.dialogs.confirmation import ConfirmationSheet
+from tests.helpers.waiting import PATIENCE_SECONDS
 
 TASKS: set[asyncio.Task[None]] = set()
 
@@ -42,6 +44,11 @@ class SlowComposition(Composition):
     def extractor(self, provider: str, settings_model: str) -> Endless:
         """Return it."""
         return Endless()
+
+
+def be_patient(running: Running) -> None:
+    """Take the limits of closing away: that work is given back must not depend on how fast the machine is."""
+    bootstrap_gui.EXIT_LIMIT_SECONDS = shutdown.GRACE_SECONDS = running.shutdown._limit = PATIENCE_SECONDS
 
 
 async def confirm(running: Running) -> None:
@@ -68,11 +75,17 @@ def started(running: Running) -> None:
 
 def main(argv: list[str]) -> int:
     """Run the window as the program does."""
-    sessions, home, root = map(Path, argv)
+    sessions, home, root = map(Path, argv[:3])
+
+    def begin(running: Running) -> None:
+        if argv[3:] != ["real"]:
+            be_patient(running)
+        started(running)
+
     adapters = SlowComposition(home, eager_workers=False)
     options = WindowOptions(home, root, (SourceSpec("codex", str(sessions)),), Settings())
     app = application.make_application(["ltmem-gui"])
-    return application.run(app, replace(bootstrap_gui.application_options(adapters, options), started=started))
+    return application.run(app, replace(bootstrap_gui.application_options(adapters, options), started=begin))
 
 
 if __name__ == "__main__":

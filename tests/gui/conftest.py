@@ -19,8 +19,12 @@ from pytestqt.qtbot import QtBot
 
 from ltmem_gui.ui.bridge.loop import WindowLoop
 from ltmem_gui.ui.bridge.supervisor import Supervisor
+from tests.helpers.waiting import PATIENCE_SECONDS
 
 T = TypeVar("T")
+
+RUN_SECONDS = 5 * PATIENCE_SECONDS
+"""How long work on the loop may take: more than a waiter inside it waits, which says what it missed."""
 
 # The offscreen plugin says what it lacks: size hints, raising a window, grabbing the keyboard.
 QT_NOISE = r"This plugin does not support"
@@ -38,7 +42,7 @@ class LoopHarness:
         self.loop = loop
         self.supervisor = supervisor
 
-    def run(self, coro: Coroutine[Any, Any, T], timeout: float = 10.0) -> T:
+    def run(self, coro: Coroutine[Any, Any, T], timeout: float = RUN_SECONDS) -> T:
         """Run a coroutine to its end. Raises `TimeoutError` after `timeout` seconds."""
 
         async def limited() -> T:
@@ -47,7 +51,7 @@ class LoopHarness:
 
         return self.loop.run_until_complete(limited())
 
-    def idle(self, timeout: float = 10.0) -> None:
+    def idle(self, timeout: float = RUN_SECONDS) -> None:
         """Run until the supervisor has nothing to do."""
 
         async def settle() -> None:
@@ -56,7 +60,7 @@ class LoopHarness:
 
         self.run(settle(), timeout)
 
-    def call(self, function: Callable[[], object], timeout: float = 10.0) -> None:
+    def call(self, function: Callable[[], object], timeout: float = RUN_SECONDS) -> None:
         """Call a function on the running loop (slots that spawn need one) and run until idle."""
 
         async def inside() -> None:

@@ -69,7 +69,7 @@ class QueueRoom:
         """Do an action by its id and let the work end."""
         action = self.window.registry.action(id_)
         assert action.isEnabled(), action.toolTip()
-        self.harness.call(lambda: self.window.registry.trigger(id_), timeout=30)
+        self.harness.call(lambda: self.window.registry.trigger(id_))
 
     def tip(self, id_: str) -> str:
         return self.window.registry.action(id_).toolTip()

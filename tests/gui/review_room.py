@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +23,7 @@ from ltmem_gui.ui.panels.review import ReviewPanel
 from ltmem_gui.ui.theme import Theme
 from tests.gui.conftest import LoopHarness
 from tests.helpers.reviews import plan_of_files
+from tests.helpers.waiting import PATIENCE_MS, wait_for
 
 A, X, U, E = Decision.ACCEPT, Decision.REJECT, Decision.UNDECIDED, Decision.EDITED
 K = Qt.Key
@@ -109,7 +109,7 @@ def make_room(harness: LoopHarness, qtbot: QtBot) -> Iterator[Room]:
     panel.resize(1112, 720)
     panel.show()
     panel.activateWindow()
-    QTest.qWaitForWindowActive(panel)
+    QTest.qWaitForWindowActive(panel, PATIENCE_MS)
     yield Room(panel, operations, harness, asked)
     QGuiApplication.clipboard().clear()
 
@@ -131,7 +131,5 @@ def child(panel: QWidget, name: str) -> QWidget:
 def activate(window: QWidget) -> None:
     """Make a window the active one, as a window manager does."""
     window.activateWindow()
-    end = time.monotonic() + 10
-    while not window.isActiveWindow():
-        assert time.monotonic() < end
-        QTest.qWait(5)
+    # What Qt itself waits for is true as soon as the window it belongs to is active.
+    wait_for(lambda: QApplication.processEvents() or window.isActiveWindow(), "an active window")

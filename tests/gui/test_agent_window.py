@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,12 +34,13 @@ from ltmem_gui.ui.models.agent_work import Wish
 from ltmem_gui.ui.models.run_state import RunPhase
 from ltmem_gui.ui.models.workbench import Folders
 from ltmem_gui.ui.theme import Theme
-from tests.gui.agent_room import InlineComposition, extracted_samples, until
+from tests.gui.agent_room import InlineComposition, extracted_samples
 from tests.gui.conftest import LoopHarness
 from tests.helpers.agents import Script, do, summary_paths, whole_run, write_memory
 from tests.helpers.guard import Guard
 from tests.helpers.model_server import ModelServer, Recorded, ToolCall, model_server, remember_rules
 from tests.helpers.program import tree
+from tests.helpers.waiting import PATIENCE_SECONDS, until
 
 SETTINGS: dict[str, Any] = {"max_rollout_age_days": 3_650, "max_unused_days": 3_650, "extract_model": "small"}
 ESCAPES = [
@@ -113,7 +113,7 @@ class Desk:
             await self.harness.supervisor.idle()
             return said
 
-        return self.harness.run(work(), 60)
+        return self.harness.run(work())
 
     def accept_everything(self) -> None:
         review = self.window.review
@@ -245,7 +245,7 @@ def test_the_whole_job_with_a_model_chosen_in_the_window(desk: Desk, monkeypatch
         QTest.mouseClick(page.apply, Qt.MouseButton.LeftButton)
         await desk.harness.supervisor.idle()
 
-    desk.harness.run(choose(), 20)
+    desk.harness.run(choose())
     assert desk.server.requests == []
     play = Script(whole_run())
     desk.server.answer = lambda request: play(request) if "tools" in request.body else remember_rules(request)
@@ -270,21 +270,21 @@ def test_a_no_sends_nothing(desk: Desk) -> None:
     assert desk.window.agent.isHidden()
 
 
-def test_cancel_takes_effect_within_a_second(desk: Desk) -> None:
-    desk.server.latency = 30.0
+def test_cancel_does_not_wait_for_the_model(desk: Desk) -> None:
+    desk.server.hold()
     bench = desk.controller.workbench
 
-    async def work() -> float:
+    async def work() -> None:
         desk.window.registry.trigger("run.consolidate")
         await desk.answer("confirmation.yes")
-        await until(lambda: desk.server.in_flight > 0)
+        await until(lambda: desk.server.in_flight > 0, "the request at the server")
         assert bench.run_state.phase is RunPhase.CONSOLIDATING
-        began = time.monotonic()
         desk.window.registry.trigger("run.cancel")
-        await desk.harness.supervisor.idle()
-        return time.monotonic() - began
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await desk.harness.supervisor.idle()
 
-    assert desk.harness.run(work(), 30) < 1.0
+    desk.harness.run(work())
+    assert desk.server.in_flight == 1
     assert "cancelled" in desk.state
     assert bench.run_state.phase is RunPhase.IDLE
     assert not desk.root.exists()
@@ -312,7 +312,7 @@ def test_a_server_that_is_gone_leaves_a_reason_and_a_time(desk: Desk) -> None:
         await desk.answer("confirmation.yes")
         await desk.harness.supervisor.idle()
 
-    desk.harness.run(lift(), 30)
+    desk.harness.run(lift())
     assert desk.window.agent.retry.isHidden()
     desk.answer_moves(*whole_run())
     desk.act("run.consolidate", "confirmation.yes")
@@ -362,7 +362,7 @@ def test_a_proposal_is_made_again_with_a_remark(desk: Desk) -> None:
         await desk.harness.supervisor.idle()
         return said
 
-    said = desk.harness.run(work(), 60)
+    said = desk.harness.run(work())
     assert "is told: Say it in half the words." in said
     assert "1 change you turned down" in said
     told = desk.server.posts[asked].user
@@ -409,7 +409,7 @@ def test_lost_citations_and_lost_lines_are_found(desk: Desk) -> None:
         await desk.answer("confirmation.yes")
         await desk.harness.supervisor.idle()
 
-    desk.harness.run(again(), 60)
+    desk.harness.run(again())
     plan = desk.window.review.state.plan
     assert plan is not None
     rules = {finding.rule for finding in plan.findings}

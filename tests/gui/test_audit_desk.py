@@ -453,7 +453,7 @@ def test_in_the_window_a_sitting_is_confirmed_and_a_repair_is_reviewed(
         await asyncio.sleep(0)
         await harness.supervisor.idle()
 
-    harness.run(begin(), 30)
+    harness.run(begin())
     assert any("verdicts of dev are appended" in text for text in seen)
     assert window.citations.session.is_open
     harness.call(window.activateWindow)

@@ -19,6 +19,7 @@ from pytestqt.qtbot import QtBot
 from ltmem_gui.ui.models.cells import Cell
 from ltmem_gui.ui.theme import Scheme, Theme
 from ltmem_gui.ui.widgets.cells import CellTable
+from tests.helpers.waiting import PATIENCE_MS
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
@@ -60,8 +61,8 @@ def table(qtbot: QtBot) -> CellTable:
     made.setWordWrap(False)
     made.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
     made.resize(500, 300)
-    made.show()
-    qtbot.waitExposed(made)
+    with qtbot.waitExposed(made, timeout=PATIENCE_MS):
+        made.show()
     return made
 
 
@@ -101,7 +102,7 @@ def test_rows_out_of_sight_paint_nothing(table: CellTable, qtbot: QtBot) -> None
         model.dataChanged.emit(model.index(first, 0), model.index(last, len(TEXTS) - 1))
         model.dataChanged.emit(model.index(ROWS - 1, 0), model.index(ROWS - 1, 0))
         if painted:
-            qtbot.waitUntil(lambda expected=painted: model.asked >= expected)
+            qtbot.waitUntil(lambda expected=painted: model.asked >= expected, timeout=PATIENCE_MS)
         else:
             for _ in range(3):
                 QCoreApplication.processEvents()

@@ -39,6 +39,7 @@ from tests.helpers.bench import DAY, NOW, Bench
 from tests.helpers.guard import Guard
 from tests.helpers.sessions import thread_id
 from tests.helpers.stores import extracted
+from tests.helpers.waiting import PATIENCE_MS
 
 FIRST = thread_id(0, NOW - DAY)
 LINES = [
@@ -99,7 +100,7 @@ class Room:
             self.panel.show_seen(Seen(report=report, snapshot=folder))
             await self.harness.supervisor.idle()
 
-        self.harness.run(read(), 30)
+        self.harness.run(read())
 
     def go_to(self, note: str) -> None:
         model = self.panel.model
@@ -139,7 +140,7 @@ def room(qtbot: QtBot, harness: LoopHarness, tmp_path: Path, guard: Guard) -> It
         grant = await operations.approve(plan, all_accepted(plan), approver="me", surface="window")
         await operations.apply(grant, cancel=CancelToken(), listen=bench.events.append)
 
-    harness.run(fill(), 30)
+    harness.run(fill())
     guard.granted = False
     theme = Theme.load()
     panel = CitationsPanel(Operations(bench), harness.supervisor, theme, ActionRegistry(theme.icon))
@@ -329,7 +330,7 @@ def test_a_long_quote_is_looked_through_beside_the_window(room: Room, qtbot: QtB
     QGuiApplication.clipboard().setText("before")
     room.panel.commands.copy_quote()
     assert QGuiApplication.clipboard().text() == "before"
-    qtbot.waitUntil(lambda: bool(room.notices), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(room.notices), timeout=PATIENCE_MS)
     assert QGuiApplication.clipboard().text().startswith("plain words")
 
 
@@ -512,7 +513,7 @@ def test_the_folder_is_checked_again_on_a_press(room: Room, qtbot: QtBot) -> Non
     room.read()
     room.panel.activateWindow()
     room.panel.table.setFocus()
-    with qtbot.waitSignal(room.panel.read_asked, timeout=1_000):
+    with qtbot.waitSignal(room.panel.read_asked, timeout=PATIENCE_MS):
         QTest.keyClick(room.panel.table, Qt.Key.Key_F5)
 
 

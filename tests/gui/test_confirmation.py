@@ -31,13 +31,14 @@ from ltmem_gui.ui.models.effects_text import describe, loss_to_type, provider_te
 from ltmem_gui.ui.models.folder_watch import FolderWatch
 from tests.gui.builders import all_of, apply_plan, extract_plan
 from tests.gui.conftest import LoopHarness
+from tests.helpers.waiting import PATIENCE_MS, until
 
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """Arm the button sooner; one test looks at the real time."""
+    """Arm the button when the test says so; one test looks at the real time."""
     if "real_time" not in request.node.name:
-        monkeypatch.setattr(confirmation, "ARM_MS", 30)
+        monkeypatch.setattr(confirmation, "ARM_MS", 3_600_000)
 
 
 def sheet_of(qtbot: QtBot, plan: Plan, selection: Selection | None = None) -> ConfirmationSheet:
@@ -45,12 +46,14 @@ def sheet_of(qtbot: QtBot, plan: Plan, selection: Selection | None = None) -> Co
     qtbot.addWidget(sheet)
     sheet.open()
     sheet.activateWindow()
-    qtbot.waitUntil(sheet.isActiveWindow)
+    qtbot.waitUntil(sheet.isActiveWindow, timeout=PATIENCE_MS)
     return sheet
 
 
 def arm(qtbot: QtBot, sheet: ConfirmationSheet) -> None:
-    qtbot.waitUntil(sheet.yes_button.isEnabled, timeout=2_500)
+    """Let the time pass that the button sleeps."""
+    sheet._timer.start(0)
+    qtbot.waitUntil(lambda: sheet._armed, timeout=PATIENCE_MS)
 
 
 def words(sheet: ConfirmationSheet) -> str:
@@ -74,7 +77,7 @@ def test_yes_is_off_at_first_and_cancel_is_default(qtbot: QtBot, tmp_path: Path)
 def test_the_button_wakes_after_half_a_second_in_real_time(qtbot: QtBot, tmp_path: Path) -> None:
     began = time.monotonic()
     sheet = sheet_of(qtbot, extract_plan(tmp_path))
-    arm(qtbot, sheet)
+    qtbot.waitUntil(sheet.yes_button.isEnabled, timeout=PATIENCE_MS)
     assert time.monotonic() - began >= 0.5
     sheet.close()
 
@@ -130,7 +133,7 @@ def test_a_loss_must_be_typed(qtbot: QtBot, tmp_path: Path) -> None:
     plan = apply_plan(tmp_path, tmp_path / "m", loss=True)
     sheet = sheet_of(qtbot, plan)
     line = sheet.findChild(QLineEdit, "confirmation.loss")
-    qtbot.wait(60)
+    arm(qtbot, sheet)
     assert not sheet.yes_button.isEnabled()
     qtbot.keyClicks(line, "7")
     assert not sheet.yes_button.isEnabled()
@@ -146,7 +149,7 @@ def test_ask_is_awaited(qtbot: QtBot, harness: LoopHarness, tmp_path: Path) -> N
 
     async def no() -> bool:
         asking = asyncio.create_task(ask(plan, all_of(plan)))
-        await asyncio.sleep(0.02)
+        await until(lambda: any(isinstance(w, ConfirmationSheet) for w in qtbot_top_levels()), "the sheet")
         sheet = next(w for w in qtbot_top_levels() if isinstance(w, ConfirmationSheet))
         sheet.reject()
         return await asking
@@ -276,8 +279,7 @@ def test_a_folder_that_stays_is_watched_until_the_sheet_is_closed(
 
     async def both() -> bool:
         asked = asyncio.ensure_future(ask(plan, all_of(plan), watch=watch))
-        while operations.looks < 3:  # noqa: ASYNC110 - the watch tells nobody that it looked
-            await asyncio.sleep(0.01)
+        await until(lambda: operations.looks >= 3, "the third look")
         (sheet,) = [w for w in QApplication.topLevelWidgets() if isinstance(w, ConfirmationSheet) and w.isVisible()]
         sheet.reject()
         return await asked

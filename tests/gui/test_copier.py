@@ -14,6 +14,7 @@ from ltmem_gui.domain.errors import RedactionFailed
 from ltmem_gui.domain.secrets import Redaction, SecretFinding
 from ltmem_gui.ui.bridge import copying
 from ltmem_gui.ui.bridge.copying import COPIED, FAILED, LEFT_OUT, Copier
+from tests.helpers.waiting import PATIENCE_MS, PATIENCE_SECONDS
 
 LONG = "x" * (copying.LONGEST_INLINE + 1)
 
@@ -30,7 +31,7 @@ class Rules:
     def __call__(self, text: str) -> Redaction:
         self.threads.append(threading.current_thread())
         if len(text) > copying.LONGEST_INLINE:
-            assert self.free.wait(10)
+            assert self.free.wait(PATIENCE_SECONDS)
         if self.error is not None:
             raise self.error
         return Redaction(text, (SecretFinding(0, 1, "k", "layer"),) * self.findings)
@@ -75,7 +76,7 @@ def test_a_long_text_is_checked_beside_the_window_and_told_when_it_is_there(
     assert made[1] == []
     assert clipboard() == "before"
     rules.free.set()
-    qtbot.waitUntil(lambda: clipboard() == LONG, timeout=10_000)
+    qtbot.waitUntil(lambda: clipboard() == LONG, timeout=PATIENCE_MS)
     assert made[1] == [COPIED]
     assert rules.threads[0] is not threading.main_thread()
 
@@ -101,7 +102,7 @@ def test_a_slow_copy_never_replaces_a_later_one(
     copier.copy(LONG)
     later(copier)
     rules.free.set()
-    qtbot.waitUntil(lambda: LEFT_OUT in said, timeout=10_000)
+    qtbot.waitUntil(lambda: LEFT_OUT in said, timeout=PATIENCE_MS)
     assert clipboard() == "later"
     assert said == [*([COPIED] if later is by_itself else []), LEFT_OUT]
 
@@ -111,7 +112,7 @@ def test_a_failure_is_told_and_nothing_is_copied(made: Made, rules: Rules, qtbot
     rules.error = RedactionFailed("the rules failed")
     rules.free.set()
     made[0].copy(text)
-    qtbot.waitUntil(lambda: bool(made[1]), timeout=10_000)
+    qtbot.waitUntil(lambda: bool(made[1]), timeout=PATIENCE_MS)
     assert made[1] == [f"{FAILED}: the rules failed"]
     assert clipboard() == "before"
 
@@ -131,6 +132,6 @@ def test_a_window_that_is_closed_meanwhile_copies_nothing(made: Made, rules: Rul
     copier.copy(LONG)
     delete(copier)
     rules.free.set()
-    rules.threads[0].join(10)
+    rules.threads[0].join(PATIENCE_SECONDS)
     assert said == []
     assert clipboard() == "before"

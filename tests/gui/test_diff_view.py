@@ -26,6 +26,7 @@ from ltmem_gui.ui.widgets.diff_long_line import PAGE, LongLineDialog
 from ltmem_gui.ui.widgets.diff_view import DiffView
 from ltmem_gui.ui.widgets.overview_bar import OverviewBar
 from tests.helpers.reviews import finding, many_hunks, plan_of_files
+from tests.helpers.waiting import PATIENCE_MS
 
 K = Qt.Key
 NONE = Qt.KeyboardModifier.NoModifier
@@ -58,7 +59,7 @@ def show(qtbot: QtBot) -> Callable[..., tuple[DiffView, DiffModel, Review]]:
         view.resize(900, 640)
         view.show()
         view.setFocus()
-        QTest.qWaitForWindowActive(view)
+        QTest.qWaitForWindowActive(view, PATIENCE_MS)
         return view, model, review
 
     return shown
@@ -173,7 +174,7 @@ def test_a_frame_compares_for_a_bounded_time_and_the_next_goes_on(show: Callable
     assert [bool(model.marks_of(row).new) for row in rows].count(True) == 6
     assert model.marks.end_frame()
     view.viewport().update()
-    qtbot.waitUntil(lambda: all(row in model.marks for row in rows))
+    qtbot.waitUntil(lambda: all(row in model.marks for row in rows), timeout=PATIENCE_MS)
 
 
 def test_side_by_side_keeps_one_sided_files_whole(show: Callable) -> None:

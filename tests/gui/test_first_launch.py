@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.program import LIMIT_SECONDS
+
 PROGRAM = Path(__file__).with_name("first_launch.py")
 CHECKOUT = Path(__file__).resolve().parents[2]
 CALLS = (
@@ -76,7 +78,7 @@ def test_first_launch_changes_nothing(tmp_path: Path, bare: dict[str, str]) -> N
         env=bare,
         capture_output=True,
         text=True,
-        timeout=90,
+        timeout=LIMIT_SECONDS,
         check=False,
     )
     if "ptrace" in done.stderr:

@@ -19,6 +19,7 @@ from ltmem_gui.ui.panels.history import HistoryPanel
 from ltmem_gui.ui.theme import Theme
 from tests.gui.builders import NOW, apply_plan, receipt_of
 from tests.helpers.reviews import many_hunks
+from tests.helpers.waiting import PATIENCE_MS
 
 OLD, NEW = many_hunks(3)
 
@@ -56,7 +57,7 @@ def panel(qtbot: QtBot, tmp_path: Path) -> HistoryPanel:
     made.show_seen(Seen(receipts=receipts(tmp_path)))
     made.show()
     made.activateWindow()
-    QTest.qWaitForWindowActive(made)
+    QTest.qWaitForWindowActive(made, PATIENCE_MS)
     return made
 
 

@@ -6,7 +6,6 @@ Every step is a key event on the widget that has the focus. Nothing is clicked, 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import Qt
@@ -17,6 +16,7 @@ from ltmem_gui.ui.dialogs.confirmation import ConfirmationSheet
 from ltmem_gui.ui.models.run_state import RunPhase
 from tests.gui import test_window
 from tests.gui.test_window import Desk
+from tests.helpers.waiting import until
 
 adapters, desk = test_window.adapters, test_window.desk
 
@@ -50,17 +50,12 @@ class Keyboard:
             self.press(K.Key_Tab)
         raise AssertionError(f"Tab does not lead to {name}")
 
-    async def until(self, holds: Callable[[], bool]) -> None:
-        async with asyncio.timeout(120):
-            while not holds():  # noqa: ASYNC110 - it is asked of the window
-                await asyncio.sleep(0.01)
-
     async def rest(self) -> None:
         await asyncio.sleep(0)
         await self.desk.harness.supervisor.idle()
         # No window manager here: it is what makes a window active again when a sheet is gone.
         self.desk.window.activateWindow()
-        await self.until(self.desk.window.isActiveWindow)
+        await until(self.desk.window.isActiveWindow)
 
     async def say_yes(self) -> None:
         """Wait for the sheet, find its yes by Tab, and press it with Space: Return means no there."""
@@ -69,7 +64,7 @@ class Keyboard:
             sheet = QApplication.activeModalWidget()
             return isinstance(sheet, ConfirmationSheet) and sheet.yes_button.isEnabled()
 
-        await self.until(asked)
+        await until(asked)
         assert self.focus().objectName() == "confirmation.cancel"
         self.tab_to("confirmation.yes")
         self.press(K.Key_Return)
@@ -97,7 +92,7 @@ async def name_and_scan(keys: Keyboard, desk: Desk) -> None:
 async def run_and_review(keys: Keyboard, desk: Desk) -> None:
     keys.press(K.Key_R, CTRL)
     await keys.say_yes()
-    await keys.until(lambda: desk.controller.workbench.run_state.phase is RunPhase.PLAN_READY)
+    await until(lambda: desk.controller.workbench.run_state.phase is RunPhase.PLAN_READY)
     await keys.rest()
     review = desk.window.review
     assert desk.window.shown_panel == "review"
@@ -113,7 +108,7 @@ async def run_and_review(keys: Keyboard, desk: Desk) -> None:
     assert desk.window.windowTitle() == "LTMem"
     keys.press(K.Key_A, CTRL | SHIFT)
     await keys.say_yes()
-    await keys.until(lambda: desk.window.shown_panel == "history")
+    await until(lambda: desk.window.shown_panel == "history")
     await keys.rest()
     assert (desk.root / "MEMORY.md").is_file()
 
@@ -145,7 +140,7 @@ async def open_a_citation(keys: Keyboard, desk: Desk) -> None:
 def test_from_an_empty_start_to_a_cited_line(desk: Desk) -> None:
     keys = Keyboard(desk)
     for step in (name_and_scan, run_and_review, look_at_what_was_written, open_a_citation):
-        desk.harness.run(step(keys, desk), 240)
+        desk.harness.run(step(keys, desk))
     assert desk.reporter.reports == ()
 
 
@@ -172,9 +167,9 @@ def test_help_and_palette_open_and_close_by_keys(desk: Desk) -> None:
 
         async def open_and_close(key: Qt.Key = key, modifier: Qt.KeyboardModifier = modifier) -> None:
             keys.press(key, modifier)
-            await keys.until(lambda: isinstance(QApplication.activeWindow(), QDialog))
+            await until(lambda: isinstance(QApplication.activeWindow(), QDialog))
             keys.press(K.Key_Escape)
-            await keys.until(lambda: not isinstance(QApplication.activeWindow(), QDialog))
+            await until(lambda: not isinstance(QApplication.activeWindow(), QDialog))
             await keys.rest()
 
         desk.harness.run(open_and_close())

@@ -23,6 +23,7 @@ from ltmem_gui.ui.models.outside_text import describe_act
 from ltmem_gui.ui.models.workbench import Notice
 from ltmem_gui.ui.theme import Theme
 from tests.gui.conftest import LoopHarness
+from tests.helpers.waiting import PATIENCE_MS
 
 START = StartProgram(("/usr/bin/code", "-g", "/m/MEMORY.md:3"), "editor", Place("/m", "MEMORY.md", 3))
 COPY = WriteCopy("/home/dev/review.md", 1_234, "0" * 64, "The review as Markdown", FileThere(99), 2)
@@ -51,11 +52,18 @@ def shown(qtbot: QtBot, act: OutsideAct) -> ActSheet:
     qtbot.addWidget(sheet)
     sheet.open()
     sheet.activateWindow()
-    qtbot.waitUntil(sheet.isActiveWindow)
+    qtbot.waitUntil(sheet.isActiveWindow, timeout=PATIENCE_MS)
     return sheet
 
 
-def test_the_sheet_shows_the_exact_command_and_cancel_is_default(qtbot: QtBot) -> None:
+def arm(qtbot: QtBot, sheet: ActSheet) -> None:
+    """Let the time pass that the button sleeps."""
+    sheet._timer.start(0)
+    qtbot.waitUntil(sheet.yes_button.isEnabled, timeout=PATIENCE_MS)
+
+
+def test_the_sheet_shows_the_exact_command_and_cancel_is_default(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(armed, "ARM_MS", 3_600_000)
     sheet = shown(qtbot, START)
     assert "/usr/bin/code -g /m/MEMORY.md:3" in words(sheet)
     assert "never executed" in words(sheet)
@@ -63,7 +71,7 @@ def test_the_sheet_shows_the_exact_command_and_cancel_is_default(qtbot: QtBot) -
     cancel = sheet.findChild(QPushButton, "outside.cancel")
     assert cancel is not None
     assert cancel.hasFocus()
-    qtbot.waitUntil(sheet.yes_button.isEnabled)
+    arm(qtbot, sheet)
     sheet.yes_button.setFocus()
     QTest.keyClick(sheet.yes_button, Qt.Key.Key_Return)
     assert not sheet.confirmed
@@ -76,7 +84,7 @@ def test_the_sheet_shows_the_exact_command_and_cancel_is_default(qtbot: QtBot) -
 def test_return_and_escape_on_a_fresh_sheet_mean_no(qtbot: QtBot) -> None:
     for key in (Qt.Key.Key_Return, Qt.Key.Key_Escape, Qt.Key.Key_Space):
         sheet = shown(qtbot, START)
-        qtbot.waitUntil(sheet.yes_button.isEnabled)
+        arm(qtbot, sheet)
         QTest.keyClick(sheet.focusWidget(), key)
         assert not sheet.confirmed
         assert not sheet.isVisible()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from ltmem_gui.ui.models.workbench import Seen
 from tests.gui.builders import NOW, all_of, apply_plan, receipt_of, snapshot
 from tests.gui.conftest import LoopHarness
 from tests.gui.queue_room import QueueRoom, job
+from tests.helpers.waiting import until
 
 OWNER = "box:77:1:ltmem"
 
@@ -199,8 +199,7 @@ def test_waiting_can_be_cancelled_and_a_plan_stays(room: QueueRoom, monkeypatch:
 
     async def run() -> None:
         bench.apply(plan, all_of(plan))
-        await asyncio.sleep(0.1)
-        assert bench.run_state.phase is RunPhase.WAITING_FOR_LOCK
+        await until(lambda: bench.run_state.phase is RunPhase.WAITING_FOR_LOCK, "the waiting for the lock")
         assert "box, process 77" in bench.run_state.detail
         bench.cancel()
         await room.harness.supervisor.idle()

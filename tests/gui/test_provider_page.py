@@ -40,10 +40,11 @@ from ltmem_gui.ui.models.provider_state import (
 )
 from ltmem_gui.ui.models.workbench import Folders
 from ltmem_gui.ui.theme import Theme
-from tests.gui.agent_room import InlineComposition, until
+from tests.gui.agent_room import InlineComposition
 from tests.gui.conftest import LoopHarness
 from tests.helpers.guard import Guard
 from tests.helpers.model_server import ModelServer, model_server
+from tests.helpers.waiting import until
 
 KEY = "sk-test-9f8e7d6c5b4a39281706f5e4d3c2b1a0"
 
@@ -91,7 +92,7 @@ class Room:
                     page.reject()
             await self.harness.supervisor.idle()
 
-        self.harness.run(inside(), 20)
+        self.harness.run(inside())
 
     def pick(self, name: str) -> None:
         combo = self.page.findChild(QComboBox, "provider.name")
@@ -277,7 +278,7 @@ def test_a_server_that_is_gone_is_said_in_words(room: Room) -> None:
 
 
 def test_closing_the_page_ends_what_it_asked(room: Room, server: ModelServer) -> None:
-    server.latency = 30.0
+    server.hold()
 
     async def work() -> None:
         room.pick("custom")
@@ -287,8 +288,8 @@ def test_closing_the_page_ends_what_it_asked(room: Room, server: ModelServer) ->
         await room.answer("act", "act.yes")
         await until(lambda: server.in_flight > 0)
         room.press("provider.cancel")
-        async with asyncio.timeout(1.0):
-            await room.settled()
+        await room.settled()
+        assert server.in_flight == 1
 
     room.show(work)
 
@@ -646,7 +647,7 @@ def test_settings_that_no_page_can_show_are_told_and_stay(room: Room, tmp_path: 
         room.window.registry.trigger("provider.open")
         await room.harness.supervisor.idle()
 
-    room.harness.run(inside(), 5)
+    room.harness.run(inside())
     assert "provider_url cannot be shown" in room.window.messages.text
 
 

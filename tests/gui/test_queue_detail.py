@@ -31,6 +31,7 @@ from ltmem_gui.ui.widgets.labels import ElidedLabel
 from tests.gui.builders import NOW, scanned
 from tests.gui.conftest import LoopHarness
 from tests.gui.queue_room import QueueRoom, job
+from tests.helpers.waiting import until
 
 SECRET = "ghp_Zk3vR8sW1qLm5TxC9bNa2Yd6HfJ0PuE4oKsQ"
 
@@ -297,12 +298,11 @@ def test_the_rollout_opens_at_the_first_line_its_memory_cites(room: QueueRoom) -
 def test_one_row_is_cancelled_by_its_key_while_the_run_goes_on(room: QueueRoom) -> None:
     room.scan()
     tokens: list[CancelToken] = []
-    begun = asyncio.Event()
+    enough = asyncio.Event()
 
     async def gate(cancel: CancelToken) -> None:
         tokens.append(cancel)
-        begun.set()
-        await asyncio.sleep(0.2)  # the events of the row come meanwhile
+        await enough.wait()
 
     async def yes(*_: object) -> bool:
         return True
@@ -313,8 +313,7 @@ def test_one_row_is_cancelled_by_its_key_while_the_run_goes_on(room: QueueRoom) 
 
     async def run() -> None:
         room.window.registry.trigger("run.start")
-        await begun.wait()
-        await asyncio.sleep(0.15)
+        await until(lambda: room.queue.current_row().state.name == "running", "the row's start")  # type: ignore[union-attr]
         room.queue.table.setFocus()
         QTest.keyClick(room.queue.table, Qt.Key.Key_Delete)
         assert room.queue.current_row().state.name == "cancelling"  # type: ignore[union-attr]
@@ -322,6 +321,7 @@ def test_one_row_is_cancelled_by_its_key_while_the_run_goes_on(room: QueueRoom) 
         assert tokens[0].part(scanned(0).id).cancelled
         assert not tokens[0].part(scanned(1).id).cancelled
         assert "no try is lost" in room.window.messages.text
+        enough.set()
         await room.harness.supervisor.idle()
 
     room.harness.run(run())

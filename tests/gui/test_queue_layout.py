@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -44,6 +43,7 @@ from tests.gui.builders import FakeOperations, report
 from tests.gui.conftest import LoopHarness
 from tests.gui.queue_room import QueueRoom
 from tests.helpers.guard import Guard
+from tests.helpers.waiting import PATIENCE_SECONDS
 
 
 class Place:
@@ -236,20 +236,27 @@ def test_the_last_layout_wins_over_a_write_that_is_under_way(
     _make_home(place, guard)
     window, layout = place.window()
     place.remember(layout, window, guard)
-    write, begun = WindowFile.write, threading.Event()
+    write, begun, last = WindowFile.write, threading.Event(), threading.Event()
+    current = layout.keeper._current
 
     def slow(self: WindowFile, home: Path, data: bytes) -> None:
         begun.set()
-        time.sleep(0.05)
+        assert last.wait(PATIENCE_SECONDS)
         write(self, home, data)
 
+    def looked_at() -> WindowState:
+        if begun.is_set():  # it is the last one that is put together now; it will have to wait for the slow one
+            last.set()
+        return current()
+
     monkeypatch.setattr(WindowFile, "write", slow)
+    monkeypatch.setattr(layout.keeper, "_current", looked_at)
     with guard.grant():
 
         async def both() -> None:
             layout.keeper._timer.setInterval(1)
             window.queue.views.set_hidden("cost", True)
-            await asyncio.to_thread(begun.wait, 5)
+            assert await asyncio.to_thread(begun.wait, PATIENCE_SECONDS)
             window.queue.views.set_hidden("lease", True)
             layout.close()
             window.queue.views.set_hidden("tokens", True)
@@ -279,7 +286,7 @@ class Files:
     def write(self, home: Path, data: bytes) -> None:
         if threading.current_thread() is not threading.main_thread():
             self.begun.set()
-            assert self.gate.wait(5)
+            assert self.gate.wait(PATIENCE_SECONDS)
         self.held[home] = data
 
     def state(self) -> WindowState:
@@ -310,7 +317,7 @@ def test_a_slow_write_neither_outlives_a_change_back_nor_hides_a_new_yes(harness
         files.begun.clear()
         files.gate.clear()
         keeper._on_timer_fired()
-        await asyncio.to_thread(files.begun.wait, 5)
+        assert await asyncio.to_thread(files.begun.wait, PATIENCE_SECONDS)
         files.gate.set()
         meanwhile()
         await harness.supervisor.idle()

@@ -28,6 +28,7 @@ from tests.gui.conftest import LoopHarness
 from tests.gui.queue_room import QueueRoom, job
 from tests.helpers.guard import Guard
 from tests.helpers.sessions import thread_id, write_codex
+from tests.helpers.waiting import wait_for
 
 DIGEST = "ab" * 32
 CUT = InterruptedOperation(
@@ -120,10 +121,7 @@ def test_a_run_killed_in_the_middle_is_shown_at_the_next_start(
         env=os.environ | {"LTMEM_REDACTOR": "layer"},
     )
     try:
-        until = time.monotonic() + 60
-        while not (tmp_path / "asked").exists() and time.monotonic() < until:
-            time.sleep(0.05)
-        assert (tmp_path / "asked").exists()
+        wait_for((tmp_path / "asked").exists, "the question of the other program")
     finally:
         program.kill()
         program.wait()

@@ -91,7 +91,7 @@ def save(room: Room, target: Path | None, button: str = "") -> str:
         await room.harness.supervisor.idle()
         return shown
 
-    return room.harness.run(all_of_it(), 30)
+    return room.harness.run(all_of_it())
 
 
 def test_a_review_is_saved_after_a_yes_and_without_secrets(room: Room, copies: FileCopies, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from ltmem_gui.domain.opening import Place
 from ltmem_gui.domain.plan import WorkspaceMark
 from tests.gui.review_room import ALT, CTRL, SHIFT, A, K, Room, U, X, activate, child, load, make_room
 from tests.helpers.reviews import finding, many_hunks, plan_of, plan_of_files
+from tests.helpers.waiting import PATIENCE_MS
 
 room = pytest.fixture(make_room)
 
@@ -137,7 +138,7 @@ def test_a_long_copy_is_cleaned_beside_the_window(room: Room, qtbot: QtBot) -> N
     panel.view.set_cursor_row(0)
     panel.view.set_cursor_row(panel.model.document.count - 1, extend=True)
     room.press(K.Key_C, CTRL)
-    qtbot.waitUntil(lambda: "[REDACTED:" in QGuiApplication.clipboard().text(), timeout=20_000)
+    qtbot.waitUntil(lambda: "[REDACTED:" in QGuiApplication.clipboard().text(), timeout=PATIENCE_MS)
     text = QGuiApplication.clipboard().text()
     assert secret not in text
     assert "line 2999 of a long file" in text

@@ -33,6 +33,7 @@ from tests.gui.conftest import LoopHarness
 from tests.gui.test_review_evidence import MEMORY
 from tests.helpers.guard import Guard
 from tests.helpers.reviews import plan_of_files
+from tests.helpers.waiting import PATIENCE_MS
 
 K = Qt.Key
 SUMMARY = "thread_id: t1\n\n- never npm\n- always pnpm\n"
@@ -60,7 +61,7 @@ class Desk:
     def press(self, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
         focus = QApplication.focusWidget()
         assert focus is not None
-        self.harness.call(lambda: QTest.keyClick(focus, key, modifier), 60)
+        self.harness.call(lambda: QTest.keyClick(focus, key, modifier))
 
     @property
     def verdict(self) -> str:
@@ -98,8 +99,8 @@ def desk(qtbot: QtBot, harness: LoopHarness, tmp_path: Path, guard: Guard) -> It
     panel.resize(1_112, 720)
     panel.show()
     panel.activateWindow()
-    QTest.qWaitForWindowActive(panel)
-    harness.call(lambda: panel.show_plan(plan), 30)
+    QTest.qWaitForWindowActive(panel, PATIENCE_MS)
+    harness.call(lambda: panel.show_plan(plan))
     panel.focus_diff()
     yield made
     harness.call(panel.verdicts.end)
@@ -213,7 +214,7 @@ def test_a_plan_seen_again_knows_its_verdicts(desk: Desk) -> None:
     desk.go(CLAIM)
     desk.press(K.Key_1)
     desk.harness.call(desk.panel.clear)
-    desk.harness.call(lambda: desk.panel.show_plan(desk.plan), 30)
+    desk.harness.call(lambda: desk.panel.show_plan(desk.plan))
     desk.go(CLAIM)
     assert desk.verdict == "Verdict: supports"
 

@@ -17,10 +17,11 @@ from ltmem_gui.domain.events import RunSpent
 from ltmem_gui.domain.plan import PlanState
 from ltmem_gui.domain.prices import Money
 from ltmem_gui.ui.models.run_state import RunPhase, RunState
-from ltmem_gui.ui.models.workbench import Notice
+from ltmem_gui.ui.models.workbench import RECEIPTS_TASK, Notice
 from tests.gui.builders import all_of, apply_plan, extract_plan
 from tests.gui.conftest import LoopHarness
 from tests.gui.queue_room import QueueRoom
+from tests.helpers.waiting import until
 
 
 @pytest.fixture
@@ -92,7 +93,7 @@ def test_other_work_that_ends_meanwhile_is_not_the_end(room: QueueRoom) -> None:
 
     async def read(cancel: CancelToken) -> None:
         room.controller.workbench.read_receipts()
-        await asyncio.sleep(0.05)
+        await until(lambda: not room.harness.supervisor.is_running(RECEIPTS_TASK), "the end of the other work")
         said.append(len(ended(room)))
 
     room.fake.gate = read  # type: ignore[assignment]

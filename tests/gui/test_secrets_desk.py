@@ -92,7 +92,7 @@ def test_what_only_git_keeps_is_asked_for_at_once(
         await asyncio.sleep(0)
         await room.harness.supervisor.idle()
 
-    room.harness.run(both(), 60)
+    room.harness.run(both())
     assert "Take the secrets out of the folder?" in said
     assert any("git keeps github_token × 1" in text for text in said)
     assert room.window.messages.text.startswith("Take secrets out: ")

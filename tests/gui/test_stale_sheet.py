@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from ltmem_gui.ui.dialogs.confirmation import ConfirmationSheet
 from ltmem_gui.ui.models import folder_watch
 from tests.gui import test_window
 from tests.gui.test_window import Desk, accept_everything, name_folders
+from tests.helpers.waiting import until
 
 adapters, desk = test_window.adapters, test_window.desk
 
@@ -31,13 +30,11 @@ def test_a_folder_that_moves_closes_the_sheet_and_offers_a_fresh_plan(
 
     async def move_it() -> None:
         desk.window.review.registry.trigger("review.apply")
-        async with asyncio.timeout(60):
-            while desk.window.findChild(ConfirmationSheet) is None:  # noqa: ASYNC110 - it is asked of the window
-                await asyncio.sleep(0.01)
+        await until(lambda: desk.window.findChild(ConfirmationSheet), "the sheet")
         memory.write_bytes(kept + b"by hand\n")
         await desk.harness.supervisor.idle()
 
-    desk.harness.run(move_it(), 90)
+    desk.harness.run(move_it())
     assert desk.window.shown_panel == "review"
     assert "Stale" in desk.window.review.messages.text
     assert "MEMORY.md" in desk.window.review.messages.text

@@ -24,6 +24,7 @@ from tests.gui.queue_room import QueueRoom
 from tests.helpers.codex_home import CodexHome, kept
 from tests.helpers.guard import Guard
 from tests.helpers.sessions import DAY, thread_id
+from tests.helpers.waiting import until
 
 NOW = int(time.time())
 FIRST, SECOND = (thread_id(number, NOW - 5 * DAY) for number in range(2))
@@ -84,7 +85,7 @@ def answer(room: QueueRoom, name: str) -> list[str]:
         await asyncio.sleep(0)
         await room.harness.supervisor.idle()
 
-    room.harness.run(both(), 60)
+    room.harness.run(both())
     return said
 
 
@@ -141,7 +142,7 @@ def test_it_begins_where_the_codex_home_is_likely_to_be(room: QueueRoom, tmp_pat
 def test_the_question_for_a_folder_changes_nothing(room: QueueRoom, tmp_path: Path, taken: bool) -> None:
     async def ask() -> Path | None:
         asking = asyncio.ensure_future(ask_folder("Codex home", tmp_path, room.window))
-        await asyncio.sleep(0.05)
+        await until(lambda: room.window.findChild(QFileDialog, "folder.dialog"), "the dialog")
         dialog = room.window.findChild(QFileDialog, "folder.dialog")
         assert dialog is not None
         assert dialog.testOption(QFileDialog.Option.ReadOnly)

@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor
 from pytestqt.qtbot import QtBot
 
 from ltmem_gui.ui.theme import Scheme, Theme, contrast
+from tests.helpers.waiting import PATIENCE_MS
 
 TEXT_ON = ("window", "base", "alternate", "raised", "hover")
 STATES = ("waiting", "running", "good", "needs", "bad", "stopped")
@@ -48,7 +49,7 @@ def test_contrast_of_black_on_white_is_the_largest() -> None:
 def test_changing_the_scheme_repaints(qtbot: QtBot) -> None:
     theme = Theme.load("light")
     before = theme.color("base").name()
-    with qtbot.waitSignal(theme.changed):
+    with qtbot.waitSignal(theme.changed, timeout=PATIENCE_MS):
         theme.set_scheme("dark")
     assert theme.color("base").name() != before
     theme.set_scheme("light")

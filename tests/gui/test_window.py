@@ -40,6 +40,7 @@ from ltmem_gui.ui.widgets.line_view import LineView
 from tests.gui.builders import NOW, extract_plan
 from tests.gui.conftest import LoopHarness
 from tests.helpers.guard import Guard
+from tests.helpers.waiting import PATIENCE_MS, until
 
 
 @dataclass
@@ -69,12 +70,12 @@ class Desk:
         """Press a button by its object name and let the work end."""
         button = self.find(name)
         assert isinstance(button, QAbstractButton)
-        self.harness.call(button.click, timeout=30)
+        self.harness.call(button.click)
 
     def act(self, id_: str) -> None:
         """Do an action by its id and let the work end."""
         assert self.window.registry.action(id_).isEnabled(), self.window.registry.action(id_).toolTip()
-        self.harness.call(lambda: self.window.registry.trigger(id_), timeout=30)
+        self.harness.call(lambda: self.window.registry.trigger(id_))
 
     async def answer(self, name: str) -> ConfirmationSheet:
         """Press a button of the sheet once it is armed."""
@@ -98,7 +99,7 @@ class Desk:
             await asyncio.sleep(0)
             await self.harness.supervisor.idle()
 
-        self.harness.run(both(), 60)
+        self.harness.run(both())
 
 
 @pytest.fixture
@@ -349,7 +350,7 @@ def test_the_inbox_is_decided_by_keyboard_and_confirmed_once(desk: Desk, monkeyp
         await asyncio.sleep(0)
         await desk.harness.supervisor.idle()
 
-    desk.harness.run(confirm(), 30)
+    desk.harness.run(confirm())
     assert asked == [((1, "take", ""), (2, "drop", ""), (3, "reword", "Deploy from the release branch"))]
     assert len(panel.wishes) == 3
 
@@ -405,7 +406,7 @@ def same_as_the_other_surface(desk: Desk) -> None:
         await carry_out(await operations.plan_extract(request, cancel=CancelToken(), listen=ignore))
         await carry_out(await operations.plan_consolidate(request, cancel=CancelToken(), listen=ignore))
 
-    desk.harness.run(main(), 60)
+    desk.harness.run(main())
     assert files_below(root) == files_below(desk.root)
 
 
@@ -454,7 +455,7 @@ def test_keys_open_what_they_name(desk: Desk) -> None:
 
     async def palette() -> None:
         open_and_choose()
-        await asyncio.sleep(0.02)
+        await until(lambda: desk.window.findChild(QWidget, "palette.line"), "the palette")
         line = desk.find("palette.line")
         QTest.keyClicks(line, "receipts")
         listed = desk.find("palette.list")
@@ -493,7 +494,7 @@ def test_the_queue_by_keyboard(qtbot: QtBot, desk: Desk) -> None:
     assert rollout.isVisible()
     rollout.close()
     window.activateWindow()
-    qtbot.waitUntil(window.isActiveWindow)
+    qtbot.waitUntil(window.isActiveWindow, timeout=PATIENCE_MS)
     QTest.keyClick(window.queue.table, Qt.Key.Key_Return)
     assert QApplication.focusWidget().objectName() == "queue.detail.rules"
     window.queue._on_menu_requested(window.queue.table.rect().center())

