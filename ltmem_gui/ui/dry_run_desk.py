@@ -8,6 +8,8 @@ from PySide6.QtCore import QObject, Signal
 
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.events import ignore
+from ltmem_gui.domain.plan import Plan
+from ltmem_gui.ui.bridge.holding import held
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.dialogs.dry_run import DryRunPage
 from ltmem_gui.ui.main_window import MainWindow
@@ -37,24 +39,28 @@ class DryRunDesk(QObject):
         self._on_bench_changed()
 
     async def _look(self) -> None:
-        bench = self._bench
         self.noticed.emit(Notice("info", "Dry run: reading and redacting in memory…"))
-        # The run would begin with the same: the model that was saved for this data folder.
-        await bench.recall()
-        cancel, request = CancelToken(), bench.request()
+        cancel = CancelToken()
         try:
-            operations = bench.operations
-            first = await operations.plan_extract(request, cancel=cancel, listen=ignore)
-            second = None
-            if request.memory_root is not None:
-                asked = replace(request, provider=bench.choice.consolidate)
-                second = await operations.plan_consolidate(asked, cancel=cancel, listen=ignore)
+            with held(self._bench.folders_changed):
+                first, second = await self._plan(cancel)
         finally:
             # Whoever cancels this task must reach the workers, too.
             cancel.cancel()
             self._window.messages.dismiss()
-        bench.estimated.emit(first)
+        self._bench.estimated.emit(first)
         DryRunPage((first_phase(first), second_phase(second)), self._window).open()
+
+    async def _plan(self, cancel: CancelToken) -> tuple[Plan, Plan | None]:
+        # The run would begin with the same: the model that was saved for this data folder.
+        bench, operations = self._bench, self._bench.operations
+        await bench.recall()
+        request = bench.request()
+        first = await operations.plan_extract(request, cancel=cancel, listen=ignore)
+        if request.memory_root is None:
+            return first, None
+        asked = replace(request, provider=bench.choice.consolidate)
+        return first, await operations.plan_consolidate(asked, cancel=cancel, listen=ignore)
 
     def _on_bench_changed(self, _: object = None) -> None:
         folders = self._bench.folders

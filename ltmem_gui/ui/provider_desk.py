@@ -18,6 +18,7 @@ from ltmem_gui.pipeline.model_file import ModelFile
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.pipeline.provider_choice import ProviderNote
 from ltmem_gui.ui.bridge.awaiting import opened
+from ltmem_gui.ui.bridge.holding import held
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.bridge.words import told
 from ltmem_gui.ui.dialogs.act_sheet import ask_act
@@ -210,9 +211,10 @@ class ProviderDesk(QObject):
     async def _save(self, page: ProviderPage, form: ProviderForm) -> None:
         choice, home = form.choice(), self._bench.request().home
         file = ModelFile(self._operations)
-        act = await file.plan(home, choice)
-        if not await ask_act("outside", describe_act(act), page):
-            return
+        with held(self._bench.folders_changed):
+            act = await file.plan(home, choice)
+            if not await ask_act("outside", describe_act(act), page):
+                return
         await file.write(self._operations.outside.approve(act), choice)
         page.show_result("✓ Saved: it is chosen again when this data folder is named", "good")
 

@@ -47,7 +47,7 @@ class QueueRooms(QObject):
         self.take_over = TakeOverDesk(window, bench, supervisor)
         self.secrets = SecretsDesk(window, bench, supervisor)
         self.ends = RunEnds(bench, lambda words: window.queue.announcer.say(words, urgent=True), self._mark)
-        self.layout = None if layout is None else WindowLayout(window, layout, supervisor)
+        self.layout = None if layout is None else WindowLayout(window, layout, supervisor, bench.folders_changed)
         self.rows.told.connect(self._on_told)
         self.recovery.noticed.connect(self.noticed)
         self.dry_run.noticed.connect(self.noticed)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 from ltmem_gui.pipeline.ports import InterruptedOperation
 from ltmem_gui.pipeline.standing import Standing
+from ltmem_gui.ui.bridge.holding import held
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.dialogs.act_sheet import ask_act
 from ltmem_gui.ui.dialogs.interrupted import InterruptedPage, interrupted_in_words
@@ -83,8 +84,9 @@ class RecoveryDesk(QObject):
         lines = (f"{count} of it, plan {operation.digest[:8]}.", *(_FINISH if finish else _ROLL_BACK))
         words = ActWords(title, "Writes in this folder", operation.root, lines, "Finish" if finish else "Roll back")
         home = self._bench.request().home
-        if not await ask_act("recover", words, self._page or self._window):
-            return
+        with held(self._bench.folders_changed):
+            if not await ask_act("recover", words, self._page or self._window):
+                return
         receipt = await self._bench.operations.recover(home, operation.digest, finish=finish)
         if self._page is not None:
             self._page.close()

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Signal
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.events import Listener
 from ltmem_gui.domain.plan import Plan, PlanState
+from ltmem_gui.ui.bridge.holding import held
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models.workbench import Notice, Workbench
@@ -37,7 +38,8 @@ class SecretsDesk(QObject):
         self.noticed.emit(Notice("info", "Looking for secrets in the memory folder and in what git keeps of it…"))
         cancel = CancelToken()
         try:
-            plan = await self._bench.operations.plan_redact(self._bench.request(), cancel=cancel)
+            with held(self._bench.folders_changed):
+                plan = await self._bench.operations.plan_redact(self._bench.request(), cancel=cancel)
         finally:
             # Whoever cancels this task must reach the workers, too.
             cancel.cancel()

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.events import Listener
 from ltmem_gui.domain.plan import Plan
+from ltmem_gui.ui.bridge.holding import held
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models.workbench import Workbench
@@ -40,7 +41,8 @@ class TakeOverDesk(QObject):
 
     async def _choose(self) -> None:
         bench = self._bench
-        home = await self.ask(f"{TITLE}: its home, for example .codex", self._likely(), self._window)
+        with held(bench.folders_changed):
+            home = await self.ask(f"{TITLE}: its home, for example .codex", self._likely(), self._window)
         if home is None or bench.run_state.busy:
             return
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from PySide6.QtCore import QObject, Signal
 
 from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.ui.bridge.holding import held
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.dialogs.act_sheet import ask_act
 from ltmem_gui.ui.dialogs.view_name import ask_view_name
@@ -30,8 +33,11 @@ class WindowLayout(QObject):
 
     told = Signal(str)
 
-    def __init__(self, window: MainWindow, file: LayoutFile, supervisor: Supervisor) -> None:
+    def __init__(
+        self, window: MainWindow, file: LayoutFile, supervisor: Supervisor, folders_changed: Any = None
+    ) -> None:
         super().__init__(window)
+        self._folders_changed = folders_changed
         self._window = window
         self._supervisor = supervisor
         self.keeper = LayoutKeeper(file, supervisor, self.current, self)
@@ -98,7 +104,9 @@ class WindowLayout(QObject):
             raise InputError(f"the layout cannot be remembered: {refusal}")
         title = "Remember the layout of this window?"
         words = ActWords(title, "Writes this file, now and with every change", str(path), REMEMBER, "Remember")
-        if await ask_act("keep_layout", words, self._window):
+        with held(self._folders_changed):
+            agreed = await ask_act("keep_layout", words, self._window)
+        if agreed:
             views.remembers = True
             self.keeper.allow()
             self.told.emit(f"The layout is remembered in {path.name} of the data folder.")

@@ -10,6 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -34,6 +35,7 @@ from ltmem_gui.pipeline.audit_reports import ReportFormat, ReportWish
 from ltmem_gui.pipeline.audit_sitting import Sitting
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.pipeline.requests import Request
+from ltmem_gui.ui.bridge.holding import held
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.models.citation_table import VerdictMark
 from ltmem_gui.ui.models.file_copies import FileCopies
@@ -71,11 +73,15 @@ class SittingWish:
 
 @dataclass(frozen=True, slots=True)
 class AuditPowers:
-    """What the controller lends: the named folders, the confirmation, and the name of the person."""
+    """What the controller lends: the named folders, the confirmation, and the name of the person.
+
+    `folders_changed` is the signal that others were named.
+    """
 
     request: Callable[[], Request]
     confirm: Confirm
     approver: Callable[[], str]
+    folders_changed: Any = None
 
 
 def row_key(item: AuditItem) -> str:
@@ -258,19 +264,20 @@ class AuditSession(QObject):
 
     async def _begin(self, wish: SittingWish, refs: Sequence[RolloutRef] | None, projects: tuple[Path, ...]) -> None:
         powers = self._lent()
-        request = replace(powers.request(), projects=projects)
-        audit = await self._operations.audit.load(request, cancel=CancelToken(), listen=ignore, refs=refs)
-        now = int(self._clock())
-        items = unsettled(audit.found.items, audit.verdicts) if wish.settle else audit.found.items
-        frame, drawn = draw(items, wish.method, size=wish.size, seed=wish.seed, by=wish.by, now=now)
-        if not drawn:
-            nothing = "raters do not differ in anything" if wish.settle else "no claim is cited"
-            self.noticed.emit(Notice("info", f"There is nothing to judge: {nothing}."))
-            return
-        plan = await self._operations.audit.plan_sitting(request, wish.rater, frame.name, audit)
-        selection = Selection(plan_digest=plan.digest)
-        if not await powers.confirm(plan, selection):
-            return
+        with held(powers.folders_changed):
+            request = replace(powers.request(), projects=projects)
+            audit = await self._operations.audit.load(request, cancel=CancelToken(), listen=ignore, refs=refs)
+            now = int(self._clock())
+            items = unsettled(audit.found.items, audit.verdicts) if wish.settle else audit.found.items
+            frame, drawn = draw(items, wish.method, size=wish.size, seed=wish.seed, by=wish.by, now=now)
+            if not drawn:
+                nothing = "raters do not differ in anything" if wish.settle else "no claim is cited"
+                self.noticed.emit(Notice("info", f"There is nothing to judge: {nothing}."))
+                return
+            plan = await self._operations.audit.plan_sitting(request, wish.rater, frame.name, audit)
+            selection = Selection(plan_digest=plan.digest)
+            if not await powers.confirm(plan, selection):
+                return
         grant = await self._operations.approve(plan, selection, approver=powers.approver(), surface="window")
         self._sitting = await self._operations.audit.open_sitting(grant)
         self.wish, self.frame, self._audit, self._drawn = wish, frame, audit, drawn
@@ -283,20 +290,24 @@ class AuditSession(QObject):
         await self._propose_repair(repair)
 
     async def _propose_repair(self, repair: Repair) -> None:
-        plan = await self._operations.audit.plan_repairs(self._lent().request(), (repair,))
+        powers = self._lent()
+        with held(powers.folders_changed):
+            plan = await self._operations.audit.plan_repairs(powers.request(), (repair,))
         self.plan_made.emit(plan)
 
     async def _save_report(
         self, copies: FileCopies, form: ReportFormat, refs: Sequence[RolloutRef] | None, projects: tuple[Path, ...]
     ) -> None:
         title = f"Report of the citations as {REPORTS[form]}"
-        target = await copies.choose(f"Save: {title}", f"citations.{form}")
-        if target is None:
-            return
-        request = replace(self._lent().request(), projects=projects)
-        wish = ReportWish(self.wish.method, self.wish.size, self.wish.seed, self.wish.by)
-        program = f"LTMem {__version__}"
-        data, redactions = await self._operations.audit.report(request, wish, form, program=program, refs=refs)
+        powers = self._lent()
+        with held(powers.folders_changed):
+            target = await copies.choose(f"Save: {title}", f"citations.{form}")
+            if target is None:
+                return
+            request = replace(powers.request(), projects=projects)
+            wish = ReportWish(self.wish.method, self.wish.size, self.wish.seed, self.wish.by)
+            program = f"LTMem {__version__}"
+            data, redactions = await self._operations.audit.report(request, wish, form, program=program, refs=refs)
         await copies.save(target, data, title, redactions=redactions)
 
     async def _end(self) -> None:

@@ -19,6 +19,7 @@ from ltmem_gui.domain.rollouts import Rollout
 from ltmem_gui.domain.verdicts import VerdictRecord
 from ltmem_gui.pipeline.audit_sitting import Sitting
 from ltmem_gui.pipeline.operations import Operations
+from ltmem_gui.ui.bridge.holding import held
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.models.audit_state import AuditPowers
 from ltmem_gui.ui.models.workbench import Notice
@@ -155,10 +156,11 @@ class ReviewVerdicts(QObject):
 
     async def _begin(self, item: AuditItem, support: Support, note: str) -> None:
         powers = self._lent()
-        plan = await self._operations.audit.plan_sitting(powers.request(), powers.approver(), self._frame)
-        selection = Selection(plan_digest=plan.digest)
-        if not await powers.confirm(plan, selection):
-            return
+        with held(powers.folders_changed):
+            plan = await self._operations.audit.plan_sitting(powers.request(), powers.approver(), self._frame)
+            selection = Selection(plan_digest=plan.digest)
+            if not await powers.confirm(plan, selection):
+                return
         grant = await self._operations.approve(plan, selection, approver=powers.approver(), surface="window")
         self._sitting = await self._operations.audit.open_sitting(grant)
         self._store(self._sitting, self._record(item, support, note))
