@@ -95,6 +95,8 @@ def line_end(line: str) -> str:
 def usual_line_end(lines: Iterable[str]) -> str:
     """Return the more frequent end of the lines, `\\n` when there is none."""
     text = "".join(lines)
+    if "\r" not in text:
+        return "\n"
     crlf = text.count("\r\n")
     return "\r\n" if 2 * crlf > text.count("\n") else "\n"
 

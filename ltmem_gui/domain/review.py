@@ -115,12 +115,14 @@ class Review:
     @cached_property
     def deciding(self) -> tuple[Unit, ...]:
         """Return the units a person has to say something about."""
-        return tuple(unit for unit in self.units if unit.key not in self._following)
+        following = self._following
+        return tuple([unit for unit in self.units if unit.key not in following]) if following else self.units
 
     @cached_property
     def undecided(self) -> tuple[Unit, ...]:
         """Return the units without a decision."""
-        return tuple(u for u in self.deciding if self.mark(u.key).decision is Decision.UNDECIDED)
+        marks, undecided = self.marks, Decision.UNDECIDED
+        return tuple([u for u in self.deciding if marks.get(u.key, UNDECIDED).decision is undecided])
 
     def undecided_in(self, path: str) -> tuple[int, int]:
         """Return how many units of a file have no decision, and how many it has."""
@@ -128,11 +130,11 @@ class Review:
 
     @cached_property
     def _open_by_path(self) -> Mapping[str, tuple[int, int]]:
-        open_keys = {unit.key for unit in self.undecided}
+        open_keys, following = {unit.key for unit in self.undecided}, self._following
         counts: dict[str, tuple[int, int]] = {}
         for path, units in self.by_path.items():
-            mine = [unit.key for unit in units if unit.key not in self._following]
-            counts[path] = (sum(1 for key in mine if key in open_keys), len(mine))
+            mine = [unit.key for unit in units if unit.key not in following]
+            counts[path] = (len(open_keys.intersection(mine)), len(mine))
         return counts
 
     @cached_property

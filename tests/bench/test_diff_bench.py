@@ -138,7 +138,7 @@ def test_first_paint_frames_and_memory(qtbot: QtBot, kind: str) -> None:
         f"worst {max(frames) * 1e3:.1f} ms; memory +{grown:.0f} MB"
     )
     print(line, file=sys.stderr)
-    assert ours <= 0.15 * theirs
+    assert ours <= 0.12 * theirs
     assert statistics.median(frames) <= 0.016
     assert grown <= 20
 

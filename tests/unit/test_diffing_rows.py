@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ltmem_gui.domain.consent import Decision
 from ltmem_gui.domain.diffing.layout import Look, describe, lay_out, new_lines
 from ltmem_gui.domain.diffing.lines import split_lines
-from ltmem_gui.domain.diffing.rows import Document, RowKind
+from ltmem_gui.domain.diffing.rows import Document, Row, RowKind, Run
 from ltmem_gui.domain.diffing.whitespace import Whitespace, normaliser
 from ltmem_gui.domain.review import Review
 from tests.helpers.reviews import many_hunks, plan_of_files
@@ -253,5 +253,5 @@ def test_changes_know_how_many_lines_they_add_and_remove() -> None:
 
 def test_without_the_base_there_are_no_headings() -> None:
     doc, _ = document("# h\nx\n", "# h\ny\n", base=False)
-    assert doc.headings == ()
-    assert Document([]).headings == ()
+    assert [doc.heading(doc.row(at)) for at in range(doc.count)] == [None] * doc.count
+    assert Document([Run(RowKind.CONTEXT, 1, ["# a\n"], 0, 0, 0)]).heading(Row(RowKind.CONTEXT, new=1)) is None

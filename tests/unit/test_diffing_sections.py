@@ -9,9 +9,7 @@ from ltmem_gui.domain.diffing.hunks import apply_hunks, make_hunks
 from ltmem_gui.domain.diffing.lines import split_lines
 from ltmem_gui.domain.diffing.sections import (
     Heading,
-    block_at,
-    heading_at,
-    headings,
+    Headings,
     section_start,
     thread_at,
     thread_of_section,
@@ -25,26 +23,39 @@ MEMORY = (
 
 
 def test_headings_are_found_outside_of_fences() -> None:
-    found = headings(split_lines(MEMORY))
-    assert [(h.line, h.level, h.title) for h in found] == [
+    found = Headings(split_lines(MEMORY))
+    assert [(h.line, h.level, h.title) for h in found.all()] == [
         (0, 1, "Memory"),
         (4, 1, "Task Group: a"),
         (6, 2, "Task 1"),
         (13, 1, "Task Group: b"),
     ]
-    assert heading_at(found, 9) == Heading(6, 2, "Task 1")
-    assert heading_at((), 3) is None
+    assert found.at(9) == Heading(6, 2, "Task 1")
+    assert Headings().at(3) is None
 
 
 def test_a_fence_is_closed_by_its_own_kind_only() -> None:
-    assert [h.title for h in headings(["```\n", "~~~\n", "# in\n", "```\n", "# out\n"])] == ["out"]
+    assert [h.title for h in Headings(["```\n", "~~~\n", "# in\n", "```\n", "# out\n"]).all()] == ["out"]
 
 
 def test_a_block_runs_from_one_top_heading_to_the_next() -> None:
-    found = headings(split_lines(MEMORY))
-    assert block_at(found, 7, 15) == (4, 13)
-    assert block_at(found, 14, 15) == (13, 15)
-    assert block_at(found[1:], 2, 15) is None
+    lines = split_lines(MEMORY)
+    found = Headings(lines)
+    assert found.block(7) == (4, 13)
+    assert found.block(14) == (13, 15)
+    assert Headings(lines[1:]).block(2) is None
+
+
+def test_headings_far_below_are_read_when_they_are_asked_for() -> None:
+    lines = ["# first\n", *["x\n"] * 5_000, "## below\n", *["x\n"] * 5_000, "# last\n", "```\n", "# in\n"]
+    assert Headings(lines).block(0) == (0, 10_002)
+    found = Headings(lines)
+    assert [found.at(at) for at in (1, 5_000)] == [Heading(0, 1, "first")] * 2
+    assert found.at(9_999) == Heading(5_001, 2, "below")
+    assert found.block(10_004) == (10_002, 10_005)
+    assert found.at(99_999) == Heading(10_002, 1, "last")
+    assert found.at(2) == Heading(0, 1, "first")
+    assert [h.line for h in found.all()] == [0, 5_001, 10_002]
 
 
 def test_threads_are_named_by_sections_and_summaries() -> None:

@@ -14,7 +14,7 @@ from ltmem_gui.domain.diffing.files import decode_text
 from ltmem_gui.domain.diffing.hunks import make_hunks
 from ltmem_gui.domain.diffing.lines import split_lines
 from ltmem_gui.domain.diffing.patch_names import quote_name
-from ltmem_gui.domain.diffing.sections import heading_at, headings
+from ltmem_gui.domain.diffing.sections import Headings
 from ltmem_gui.domain.diffing.unified import PatchFile, PatchHunk, PatchLine, hunk_header, write_patch
 from ltmem_gui.domain.plan import FileChange, Hunk, Plan
 from ltmem_gui.domain.review import Review
@@ -155,7 +155,7 @@ def _with_context(base: Sequence[str], hunks: Sequence[Hunk]) -> list[PatchHunk]
     """Join hunks that stand close to each other and give them their context."""
     made: list[PatchHunk] = []
     group: list[Hunk] = []
-    marks = headings(base)
+    marks = Headings(base)
     for hunk in hunks:
         if group and hunk.old_start - (group[-1].old_start + len(group[-1].old)) > 2 * _CONTEXT:
             made.append(_grouped(base, group, marks))
@@ -164,7 +164,7 @@ def _with_context(base: Sequence[str], hunks: Sequence[Hunk]) -> list[PatchHunk]
     return [*made, _grouped(base, group, marks)] if group else made
 
 
-def _grouped(base: Sequence[str], group: Sequence[Hunk], marks: Sequence[Any]) -> PatchHunk:
+def _grouped(base: Sequence[str], group: Sequence[Hunk], marks: Headings) -> PatchHunk:
     start = max(0, group[0].old_start - _CONTEXT)
     lines: list[PatchLine] = []
     at = start
@@ -173,7 +173,7 @@ def _grouped(base: Sequence[str], group: Sequence[Hunk], marks: Sequence[Any]) -
         lines += [PatchLine("-", line) for line in hunk.old] + [PatchLine("+", line) for line in hunk.new]
         at = hunk.old_start + len(hunk.old)
     lines += [PatchLine(" ", line) for line in base[at : at + _CONTEXT]]
-    heading = heading_at(marks, start - 1) if start else None
+    heading = marks.at(start - 1) if start else None
     new_start = group[0].new_start - (group[0].old_start - start)
     return _counted(start, new_start, lines, f" {heading.title}" if heading else "")
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ltmem_gui.domain.consent import Decision
 from ltmem_gui.domain.diffing.matching import equal_runs
 from ltmem_gui.domain.diffing.rows import REVEAL, Document, RowKind, Run
+from ltmem_gui.domain.diffing.sections import Headings
 from ltmem_gui.domain.diffing.turned import in_other_order, moved_blocks
-from ltmem_gui.domain.diffing.units import WHOLE, Member, Unit
+from ltmem_gui.domain.diffing.units import WHOLE
 from ltmem_gui.domain.diffing.whitespace import Whitespace, normaliser
 from ltmem_gui.domain.plan import FileChange, Hunk
 from ltmem_gui.domain.review import Review
@@ -21,6 +21,14 @@ TURNED = 1_000_000
 """Gaps above this number are changes whose lines only stand elsewhere, counted from the first."""
 _HEX_BYTES = 256
 _HEX_PER_ROW = 16
+
+# Reading a member of an enumeration costs as much as half a row; a large file has tens of thousands.
+_HEADER_ROW, _CONTEXT_ROW, _REMOVED_ROW, _ADDED_ROW = (
+    RowKind.HEADER,
+    RowKind.CONTEXT,
+    RowKind.REMOVED,
+    RowKind.ADDED,
+)
 
 Opened = tuple[int, int]
 
@@ -43,14 +51,22 @@ class Look:
         return Look(self.whole, opened, self.whitespace)
 
 
-def lay_out(change: FileChange, review: Review, base: Sequence[str] | None, look: Look) -> Document:
+def lay_out(
+    change: FileChange,
+    review: Review,
+    base: Sequence[str] | None,
+    look: Look,
+    titles: Callable[[], Headings] | None = None,
+) -> Document:
     """Return the rows of one change.
 
     `base` holds the lines of the file as it is; without it the unchanged parts are folds that cannot be opened.
+    `titles` gives the headings of the proposed text, for callers that know them already.
     """
     if not change.hunks:
         return Document(_notes(change, review))
-    return _Builder(change, review, base, look).build()
+    runs = _Builder(change, review, base, look).build()
+    return Document(runs, titles or (lambda: Headings(new_lines(change, base) if base is not None else ())))
 
 
 def new_lines(change: FileChange, base: Sequence[str]) -> list[str]:
@@ -68,30 +84,27 @@ def new_lines(change: FileChange, base: Sequence[str]) -> list[str]:
 class _Builder:
     def __init__(self, change: FileChange, review: Review, base: Sequence[str] | None, look: Look) -> None:
         self._change = change
-        self._review = review
         self._base = base
         self._look = look
         self._alike = normaliser(look.whitespace)
         self._runs: list[Run] = []
+        self._units = review.by_member
+        self._edits = {key: mark.edited for key, mark in review.marks.items() if mark.edited is not None}
         self._moved = moved_blocks(change.hunks)
         self._turned = 0
         self._found = [f.line for f in review.plan.findings if f.path == change.path and f.line is not None]
 
-    def build(self) -> Document:
+    def build(self) -> list[Run]:
         old_at = new_at = 0
         hunks = self._change.hunks
         for gap, hunk in enumerate(hunks):
-            self._gap(gap, old_at, new_at, hunk.old_start - old_at, first=gap == 0, last=False)
+            if hunk.old_start > old_at:
+                self._gap(gap, old_at, new_at, hunk.old_start - old_at, first=gap == 0, last=False)
             self._hunk(hunk)
             old_at, new_at = hunk.old_start + len(hunk.old), hunk.new_start + len(hunk.new)
         if self._base is not None:
             self._gap(len(hunks), old_at, new_at, len(self._base) - old_at, first=False, last=True)
-        return Document(self._runs, self._new_text)
-
-    def _new_text(self) -> Sequence[str]:
-        if self._base is None:
-            return ()
-        return new_lines(self._change, self._base)
+        return self._runs
 
     def _gap(self, gap: int, old: int, new: int, count: int, *, first: bool, last: bool) -> None:
         """Add the unchanged lines between two changes, folded in the middle."""
@@ -100,11 +113,14 @@ class _Builder:
         if self._base is None:
             self._runs.append(Run(RowKind.FOLD, 1, old=old, new=new, hidden=count, gap=-1))
             return
+        if self._look.whole:
+            self._context(old, new, count)
+            return
         more_top, more_bottom = self._look.opened.get(gap, (0, 0))
         top = (0 if first else CONTEXT) + more_top
         bottom = (0 if last else CONTEXT) + more_bottom
         hidden = count - top - bottom
-        if self._look.whole or hidden < _MIN_FOLD:
+        if hidden < _MIN_FOLD:
             self._context(old, new, count)
             return
         self._context(old, new, top)
@@ -112,37 +128,42 @@ class _Builder:
         self._context(old + count - bottom, new + count - bottom, bottom)
 
     def _context(self, old: int, new: int, count: int) -> None:
-        self._runs.append(Run(RowKind.CONTEXT, count, self._base or (), old, old, new))
+        self._runs.append(Run(_CONTEXT_ROW, count, self._base or (), old, old, new))
 
     def _hunk(self, hunk: Hunk) -> None:
         path = self._change.path
-        units = self._review.by_member.get((path, hunk.id)) or self._review.by_member.get((path, WHOLE), ())
+        units = self._units.get((path, hunk.id)) or self._units.get((path, WHOLE), ())
         if not units:
-            self._unit(None, _all_of(path, hunk), hunk)
+            self._piece(None, hunk, 0, hunk.old, 0, hunk.new)
         for unit in units:
-            mine = [m for m in unit.members if m.path == path and m.hunk in (hunk.id, WHOLE)]
-            for member in mine:
-                self._unit(unit, member if member.hunk == hunk.id else _all_of(path, hunk), hunk)
+            for member in unit.members:
+                if member.path != path or member.hunk not in (hunk.id, WHOLE):
+                    continue
+                if unit.kind == "part":
+                    (a, b), (c, d) = member.old, member.new
+                    self._piece(unit.key, hunk, a, hunk.old[a:b], c, hunk.new[c:d])
+                else:
+                    self._piece(unit.key, hunk, 0, hunk.old, 0, hunk.new)
 
-    def _unit(self, unit: Unit | None, member: Member, hunk: Hunk) -> None:
-        """Add the header and the lines of one hunk or part."""
-        key = unit.key if unit else None
-        old_from, new_from = hunk.old_start + member.old[0], hunk.new_start + member.new[0]
-        old, new = hunk.old[slice(*member.old)], hunk.new[slice(*member.new)]
-        mark = self._review.mark(key) if key else None
-        edited = mark is not None and mark.decision is Decision.EDITED and mark.edited is not None
-        if mark is not None and mark.edited is not None:
-            new = mark.edited
-        self._runs.append(Run(RowKind.HEADER, 1, old=old_from, new=new_from, unit=key))
-        if not edited and self._alike is None:
-            # Most changes are told apart by their lengths alone; a large file has thousands of them.
-            suspect = hunk.id in self._moved or 1 < len(old) == len(new)
-            if suspect and self._fold_turned(hunk, old, new, old_from, new_from, key):
-                return
-            self._lines(RowKind.REMOVED, old, 0, len(old), old_from, key)
-            self._lines(RowKind.ADDED, new, 0, len(new), new_from, key)
+    def _piece(
+        self, key: str | None, hunk: Hunk, old_at: int, old: tuple[str, ...], new_at: int, new: tuple[str, ...]
+    ) -> None:
+        """Add the header and the lines of one hunk or part; it begins at these lines of the hunk."""
+        # A large file has thousands of these: what most of them need costs as little as it can.
+        old_from, new_from = hunk.old_start + old_at, hunk.new_start + new_at
+        add = self._runs.append
+        add(Run(_HEADER_ROW, 1, (), 0, old_from, new_from, key))
+        edited = self._edits.get(key) if key is not None else None
+        if edited is not None or self._alike is not None:
+            self._matched(old, new if edited is None else edited, old_from, new_from, key)
             return
-        self._matched(old, new, old_from, new_from, key)
+        suspect = hunk.id in self._moved or 1 < len(old) == len(new)
+        if suspect and self._fold_turned(hunk, old, new, old_from, new_from, key):
+            return
+        if old:
+            add(Run(_REMOVED_ROW, len(old), old, 0, old_from, -1, key))
+        if new:
+            add(Run(_ADDED_ROW, len(new), new, 0, -1, new_from, key))
 
     def _fold_turned(
         self, hunk: Hunk, old: Sequence[str], new: Sequence[str], old_from: int, new_from: int, key: str | None
@@ -185,10 +206,6 @@ class _Builder:
         if count:
             old, new = (at, -1) if kind is RowKind.REMOVED else (-1, at)
             self._runs.append(Run(kind, count, source, offset, old, new, key))
-
-
-def _all_of(path: str, hunk: Hunk) -> Member:
-    return Member(path, hunk.id, (0, len(hunk.old)), (0, len(hunk.new)))
 
 
 def _notes(change: FileChange, review: Review) -> list[Run]:

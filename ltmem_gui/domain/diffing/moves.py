@@ -21,6 +21,8 @@ class Moves:
 
 def order_only(hunks: Sequence[Hunk]) -> bool:
     """Tell whether the change of a file is a new order of the same lines."""
+    if sum(len(hunk.old) for hunk in hunks) != sum(len(hunk.new) for hunk in hunks):
+        return False
     removed = Counter(line for hunk in hunks for line in hunk.old)
     return bool(removed) and removed == Counter(line for hunk in hunks for line in hunk.new)
 
@@ -31,7 +33,8 @@ def find_moves(hunks: Sequence[Hunk]) -> Moves:
     A block is found by a line that was removed once and added once, and grows to both sides; blocks with fewer than
     `_MIN_INK` visible characters are left alone.
     """
-    if not any(hunk.old for hunk in hunks) or not any(hunk.new for hunk in hunks):
+    gone = {line for hunk in hunks for line in hunk.old}
+    if gone.isdisjoint(line for hunk in hunks for line in hunk.new):
         return Moves()
     removed = {hunk.old_start + k: line for hunk in hunks for k, line in enumerate(hunk.old)}
     added = {hunk.new_start + k: line for hunk in hunks for k, line in enumerate(hunk.new)}

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from itertools import islice
+from itertools import accumulate, islice
 from typing import NamedTuple
 
-from ltmem_gui.domain.diffing.sections import Heading, heading_at, headings
+from ltmem_gui.domain.diffing.sections import Heading, Headings
 
 REVEAL = 20
 
@@ -98,11 +98,11 @@ class Pair:
 class Document:
     """The rows of one file in one state of folding. Immutable; a new one is built when a fold opens."""
 
-    def __init__(self, runs: Sequence[Run], text: Callable[[], Sequence[str]] = tuple) -> None:
-        self.runs = tuple(run for run in runs if run.size)
-        self._text = text
-        self._starts = _starts([run.size for run in self.runs])
-        self.count = sum(run.size for run in self.runs)
+    def __init__(self, runs: Sequence[Run], titles: Callable[[], Headings] = Headings) -> None:
+        self.runs = tuple([run for run in runs if run.size])
+        self._titles = titles
+        self._starts = list(accumulate([run.size for run in self.runs], initial=0))
+        self.count = self._starts.pop()
         self._pairs: _Pairs | None = None
 
     def row(self, index: int) -> Row:
@@ -134,15 +134,14 @@ class Document:
         return self._starts[run]
 
     @cached_property
-    def headings(self) -> tuple[Heading, ...]:
-        """Return the Markdown headings of the new text."""
-        return headings(self._text())
-
-    @cached_property
     def headers(self) -> tuple[int, ...]:
         """Return the rows at which changes begin."""
         runs = zip(self._starts, self.runs, strict=True)
         return tuple(start for start, run in runs if run.kind is RowKind.HEADER)
+
+    @cached_property
+    def _headings(self) -> Headings:
+        return self._titles()
 
     @cached_property
     def _first_rows(self) -> dict[str, int]:
@@ -186,7 +185,7 @@ class Document:
 
     def heading(self, row: Row) -> Heading | None:
         """Return the Markdown heading a row stands under, in the new text."""
-        return heading_at(self.headings, row.new - 1) if row.new is not None else None
+        return self._headings.at(row.new - 1) if row.new is not None else None
 
     def row_of_pair(self, index: int) -> int:
         """Return the unified row that a row of the side-by-side view begins with."""
@@ -229,9 +228,9 @@ class _Pairs:
             self._items.append((None, run, start) if run.kind is RowKind.ADDED else (run, None, start))
             counts.append(run.size)
             at += 1
-        self._starts = _starts(counts)
+        self._starts = list(accumulate(counts, initial=0))
+        self.count = self._starts.pop()
         self._rows = [start for _, _, start in self._items]
-        self.count = sum(counts)
 
     def _at(self, index: int) -> tuple[Run | None, Run | None, int, int]:
         if not 0 <= index < self.count:
@@ -259,12 +258,3 @@ class _Pairs:
         if left is not None and right is not None and inside >= left.size:
             inside -= left.size
         return self._starts[at] + inside
-
-
-def _starts(counts: Sequence[int]) -> list[int]:
-    starts: list[int] = []
-    total = 0
-    for count in counts:
-        starts.append(total)
-        total += count
-    return starts

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from ltmem_gui.domain.naming import RAW_MEMORIES_FILENAME
 
@@ -13,6 +14,7 @@ _FENCES = ("```", "~~~")
 _FIRST = frozenset("#`~")
 _THREAD_FIELD = "thread_id: "
 _HEADER_LINES = 12
+_STRETCH = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,36 +33,59 @@ def section_start(path: str) -> Callable[[str], bool] | None:
     return _is_top_heading if path.endswith("MEMORY.md") else None
 
 
-def headings(lines: Sequence[str]) -> tuple[Heading, ...]:
-    """Return the headings of a Markdown text in order; lines inside code fences are none."""
-    found: list[Heading] = []
-    fence = ""
-    # Most lines begin with none of these; the comprehension passes over them several times faster than the loop.
-    for number in [n for n, line in enumerate(lines) if line[:1] in _FIRST]:
-        line = lines[number]
-        start = line[:3]
-        if start in _FENCES:
-            fence = "" if fence == start else fence or start
-        elif not fence and start.startswith("#"):
-            level = len(line) - len(line.lstrip("#"))
-            if level <= 6 and line[level : level + 1] in (" ", "\t"):
-                found.append(Heading(number, level, line[level:].strip()))
-    return tuple(found)
+class Headings:
+    """The headings of a Markdown text, read as far down as was asked for; lines inside code fences are none.
 
+    `lines` are as `split_lines` makes them: none of them is empty. Lines count from 0.
+    """
 
-def heading_at(found: Sequence[Heading], line: int) -> Heading | None:
-    """Return the nearest heading at or above a line (from 0)."""
-    at = bisect_right(found, line, key=lambda h: h.line)
-    return found[at - 1] if at else None
+    def __init__(self, lines: Sequence[str] = ()) -> None:
+        self._lines = lines
+        self._found: list[Heading] = []
+        self._read = 0
+        self._fence = ""
 
+    def all(self) -> tuple[Heading, ...]:
+        """Return every heading, in order."""
+        self._read_to(len(self._lines))
+        return tuple(self._found)
 
-def block_at(found: Sequence[Heading], line: int, total: int) -> tuple[int, int] | None:
-    """Return `[start, end)` of the level-1 block (a task group) around a line; None above the first one."""
-    tops = [h.line for h in found if h.level == 1]
-    at = bisect_right(tops, line)
-    if not at:
-        return None
-    return tops[at - 1], tops[at] if at < len(tops) else total
+    def at(self, line: int) -> Heading | None:
+        """Return the nearest heading at or above a line."""
+        self._read_to(line + 1)
+        at = bisect_right(self._found, line, key=_line_of)
+        return self._found[at - 1] if at else None
+
+    def block(self, line: int) -> tuple[int, int] | None:
+        """Return `[start, end)` of the level-1 block (a task group) around a line; None above the first one."""
+        self._read_to(line + 1)
+        at = bisect_right(self._found, line, key=_line_of)
+        start = next((h.line for h in reversed(self._found[:at]) if h.level == 1), None)
+        if start is None:
+            return None
+        while True:
+            end = next((h.line for h in islice(self._found, at, None) if h.level == 1), None)
+            if end is not None or self._read >= len(self._lines):
+                return start, len(self._lines) if end is None else end
+            at = len(self._found)
+            self._read_to(self._read + 1)
+
+    def _read_to(self, stop: int) -> None:
+        """Read on to a line, and a stretch beyond it."""
+        if stop <= self._read or self._read >= len(self._lines):
+            return
+        first, self._read = self._read, min(len(self._lines), stop + _STRETCH)
+        part = self._lines[first : self._read]
+        # Most lines begin with none of these; the comprehension passes over them several times faster than the loop.
+        for number in [n for n, line in enumerate(part) if line[0] in _FIRST]:
+            line = part[number]
+            start = line[:3]
+            if start in _FENCES:
+                self._fence = "" if self._fence == start else self._fence or start
+            elif not self._fence and start.startswith("#"):
+                level = len(line) - len(line.lstrip("#"))
+                if level <= 6 and line[level : level + 1] in (" ", "\t"):
+                    self._found.append(Heading(first + number, level, line[level:].strip()))
 
 
 def thread_of_section(heading: str) -> str | None:
@@ -94,3 +119,7 @@ def _is_thread_heading(line: str) -> bool:
 
 def _is_top_heading(line: str) -> bool:
     return line.startswith("# ")
+
+
+def _line_of(heading: Heading) -> int:
+    return heading.line

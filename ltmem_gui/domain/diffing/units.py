@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ltmem_gui.domain.diffing.lines import split_lines
 from ltmem_gui.domain.diffing.sections import thread_at, thread_of_section, thread_of_summary
@@ -17,8 +16,7 @@ UnitKind = Literal["hunk", "part", "file", "thread", "header"]
 Cut = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """One piece of a unit: a hunk, or of it the lines `old[a:b]` and `new[c:d]`, or a whole file (`hunk` is `*`)."""
 
     path: str
@@ -27,8 +25,7 @@ class Member:
     new: Cut = (0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """What one decision is about. `key` is stable; `content` tells whether it is the same change in another plan."""
 
     key: str
@@ -81,8 +78,12 @@ def _units_of_change(
         yield _file(change), _thread_of_file(change, text)
     else:
         for hunk in change.hunks:
-            cuts = splits.get((change.path, hunk.id), ())
-            yield from ((unit, None) for unit in _parts(change.path, hunk, cuts))
+            cuts = splits.get((change.path, hunk.id), ()) if splits else ()
+            if cuts:
+                yield from ((unit, None) for unit in _parts(change.path, hunk, cuts))
+                continue
+            name = hunk.id
+            yield Unit(f"{change.path}:{name}", "hunk", (_member(change.path, hunk),), (name,)), None
 
 
 def _file(change: FileChange) -> Unit:
@@ -115,9 +116,6 @@ def _member(path: str, hunk: Hunk) -> Member:
 
 
 def _parts(path: str, hunk: Hunk, cuts: tuple[Cut, ...]) -> Iterable[Unit]:
-    if not cuts:
-        yield Unit(f"{path}:{hunk.id}", "hunk", (_member(path, hunk),), (hunk.id,))
-        return
     a = c = 0
     for b, d in (*cuts, (len(hunk.old), len(hunk.new))):
         name = f"{hunk.id}@{a}-{b}+{c}-{d}"

@@ -5,15 +5,17 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from PySide6.QtCore import QObject, Signal
 
 from ltmem_gui.domain.consent import Decision
 from ltmem_gui.domain.diffing.intraline import Intraline, Span
-from ltmem_gui.domain.diffing.layout import Look, lay_out
+from ltmem_gui.domain.diffing.layout import Look, lay_out, new_lines
 from ltmem_gui.domain.diffing.moves import Moves, find_moves, order_only
 from ltmem_gui.domain.diffing.rows import Document, Row, RowKind
 from ltmem_gui.domain.diffing.searching import Place, find_in
+from ltmem_gui.domain.diffing.sections import Headings
 from ltmem_gui.domain.diffing.whitespace import Whitespace
 from ltmem_gui.domain.findings import Finding
 from ltmem_gui.domain.hazards import usual_line_end
@@ -25,12 +27,22 @@ MAX_MOVE_LINES = 20_000
 LONG_LINE = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FileInput:
     """One file as it is opened for review. `base` holds its lines as they are, None where they are not at hand."""
 
     change: FileChange
     base: tuple[str, ...] | None
+
+    @cached_property
+    def proposed(self) -> tuple[str, ...]:
+        """Return the lines of the proposed text, none where those of the file are not at hand."""
+        return () if self.base is None else tuple(new_lines(self.change, self.base))
+
+    @cached_property
+    def headings(self) -> Headings:
+        """Return the Markdown headings of the proposed text."""
+        return Headings(self.proposed)
 
 
 class DiffModel(QObject):
@@ -75,9 +87,10 @@ class DiffModel(QObject):
         grown = sum(len(h.new) - len(h.old) for h in file.change.hunks)
         self.last_number = max(1, len(lines), len(lines) + grown, *ends)
         self.usual_end = usual_line_end(lines or changed)
-        lengths = [*map(len, lines), *map(len, changed)]
-        self.longest = max(lengths, default=0)
-        self.long_lines = sum(1 for n in lengths if n > LONG_LINE) if self.longest > LONG_LINE else 0
+        self.longest = max(max(map(len, lines), default=0), max(map(len, changed), default=0))
+        self.long_lines = 0
+        if self.longest > LONG_LINE:
+            self.long_lines = sum(1 for line in (*lines, *changed) if len(line) > LONG_LINE)
         self.is_order_only = order_only(file.change.hunks)
         self._moves = None
         self._sort_findings(review)
@@ -282,9 +295,10 @@ class DiffModel(QObject):
     # --- inside ---
 
     def _lay_out(self) -> None:
-        assert self.file is not None
+        file = self.file
+        assert file is not None
         assert self.review is not None
-        self.document = lay_out(self.file.change, self.review, self.file.base, self.look)
+        self.document = lay_out(file.change, self.review, file.base, self.look, lambda: file.headings)
         self.marks = WordMarks(self.document)
         self._number_of = {row: number for number, row in enumerate(self.document.headers, 1)}
         self.structure_changed.emit()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ltmem_gui.domain.citations import CitationEntry, parse_entry
-from ltmem_gui.domain.diffing.sections import block_at, headings
+from ltmem_gui.domain.diffing.sections import Headings
 from ltmem_gui.domain.memory_document import Bullet, Document, Group, read_document
 from ltmem_gui.domain.rollouts import Rollout
 
@@ -58,10 +58,10 @@ class Provenance:
 class Provenances:
     """Answer for the lines of one proposed memory file; each task group is parsed once."""
 
-    def __init__(self, lines: Sequence[str], texts: Mapping[str, str]) -> None:
+    def __init__(self, lines: Sequence[str], texts: Mapping[str, str], headings: Headings | None = None) -> None:
         self._lines = lines
         self._texts = texts
-        self._headings = headings(lines)
+        self._headings = headings or Headings(lines)
         self._blocks: dict[int, Document] = {}
 
     def of_line(self, line: int, rollouts: Mapping[str, Rollout]) -> Provenance:
@@ -72,7 +72,7 @@ class Provenances:
         if isinstance(entry, CitationEntry):
             return Provenance(Support.CITED, entry.location, (self._evidence(entry, rollouts),), line)
         # Only the task group around the line is read: a file of megabytes would hold the cursor up.
-        block = block_at(self._headings, line - 1, len(self._lines))
+        block = self._headings.block(line - 1)
         if block is None:
             return Provenance(Support.NOT_A_CLAIM)
         start, end = block

@@ -9,10 +9,8 @@ from PySide6.QtCore import QObject, Signal
 from ltmem_gui.domain.canonical import content_hash
 from ltmem_gui.domain.consent import Decision
 from ltmem_gui.domain.diffing.files import decode_text
-from ltmem_gui.domain.diffing.layout import new_lines
 from ltmem_gui.domain.diffing.lines import split_lines
 from ltmem_gui.domain.diffing.rows import Row, RowKind
-from ltmem_gui.domain.diffing.sections import block_at, headings
 from ltmem_gui.domain.diffing.units import Unit
 from ltmem_gui.domain.findings import Finding
 from ltmem_gui.domain.plan import FileChange, Plan
@@ -56,9 +54,9 @@ class ReviewState(QObject):
             lines = _base_lines(change, base.get(change.path))
             if lines is None and change.hunks:
                 moved.append(change.path)
-            self.files[change.path] = FileInput(change, lines)
+            file = self.files[change.path] = FileInput(change, lines)
             if lines is not None and change.change != "deleted":
-                self.texts[change.path] = "".join(new_lines(change, lines))
+                self.texts[change.path] = "".join(file.proposed)
         earlier = self.review
         self.review = earlier.rebase(plan, self.texts) if earlier is not None else Review(plan, self.texts)
         self.replaced.emit()
@@ -102,8 +100,7 @@ class ReviewState(QObject):
     def block_units(self, path: str, line: int) -> tuple[str, ...]:
         """Return the units of the task group around a line (from 1) of the proposed text."""
         assert self.review is not None
-        lines = split_lines(self.texts.get(path, ""))
-        block = block_at(headings(lines), line - 1, len(lines))
+        block = self.files[path].headings.block(line - 1)
         if block is None:
             return ()
         keys: list[str] = []

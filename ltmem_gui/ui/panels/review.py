@@ -259,7 +259,8 @@ class ReviewPanel(ReviewPage):
         self._show_counts()
 
     def _on_file_shown(self, path: str) -> None:
-        self._provenances = Provenances(self._lines_of(path), self.state.texts)
+        file = self.state.files[path]
+        self._provenances = Provenances(file.proposed, self.state.texts, file.headings)
         self._show_counts()
 
     def _on_state_decided(self) -> None:
@@ -352,10 +353,6 @@ class ReviewPanel(ReviewPage):
                 if found.support is not Support.NOT_A_CLAIM:
                     return found
         return _NOTHING
-
-    def _lines_of(self, path: str) -> list[str]:
-        text = self.state.texts.get(path, "")
-        return [f"{line}\n" for line in text.split("\n")]
 
     def _show_position(self) -> None:
         self.foot.position.set_text(self.commands.position())

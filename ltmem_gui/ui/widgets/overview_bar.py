@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QScrollBar, QWidget
@@ -35,7 +33,8 @@ class OverviewBar(QWidget):
         self._colors = colors
         self._scroll = scroll
         self._picture: QPixmap | None = None
-        model.structure_changed.connect(self._on_model_changed)
+        self._ticks: list[tuple[int, int, str | None]] | None = None
+        model.structure_changed.connect(self._on_structure_changed)
         model.decisions_changed.connect(self._on_model_changed)
         scroll.valueChanged.connect(self._on_scrolled)
         scroll.rangeChanged.connect(self._on_scrolled)
@@ -51,7 +50,7 @@ class OverviewBar(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._picture = None
+        self._picture = self._ticks = None
 
     def paintEvent(self, event: QPaintEvent) -> None:
         del event
@@ -86,8 +85,12 @@ class OverviewBar(QWidget):
         painter = QPainter(picture)
         height, total, middle = self.height(), max(1, self._model.document.count), WIDTH // 2
         last: tuple[int, Decision] | None = None
-        for top, size, unit in self._ticks():
-            decision = self._model.decision_of_unit(unit)
+        if self._ticks is None:
+            self._ticks = self._find_ticks()
+        unit_before, decision = None, Decision.UNDECIDED
+        for top, size, unit in self._ticks:
+            if unit != unit_before:
+                unit_before, decision = unit, self._model.decision_of_unit(unit)
             if (top, decision) == last:
                 continue
             last = (top, decision)
@@ -107,20 +110,28 @@ class OverviewBar(QWidget):
         painter.end()
         return picture
 
-    def _ticks(self) -> Iterator[tuple[int, int, str | None]]:
-        """Yield top, height and unit of every changed stretch, in pixels."""
+    def _find_ticks(self) -> list[tuple[int, int, str | None]]:
+        """Return top, height and unit of every changed stretch, in pixels; a decision moves none of them."""
         height, total, at = self.height(), max(1, self._model.document.count), 0
+        added, removed, note, fold = RowKind.ADDED, RowKind.REMOVED, RowKind.NOTE, RowKind.FOLD
+        found: list[tuple[int, int, str | None]] = []
         for run in self._model.document.runs:
-            if run.kind in (RowKind.ADDED, RowKind.REMOVED, RowKind.NOTE) or (run.kind is RowKind.FOLD and run.unit):
+            kind, size = run.kind, run.size
+            if kind is added or kind is removed or kind is note or (kind is fold and run.unit is not None):
                 top = at * height // total
-                yield top, max(_MIN_TICK, (at + run.size) * height // total - top), run.unit
-            at += run.size
+                found.append((top, max(_MIN_TICK, (at + size) * height // total - top), run.unit))
+            at += size
+        return found
 
     def _describe(self) -> None:
         undecided, total = self._model.undecided
         text = f"{total} changes, {undecided} undecided, {len(self._model.findings)} findings"
         self.setAccessibleName(f"Overview: {text}")
         self.setToolTip(text)
+
+    def _on_structure_changed(self) -> None:
+        self._ticks = None
+        self._on_model_changed()
 
     def _on_model_changed(self) -> None:
         self._picture = None
