@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import getpass
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from ltmem_gui.cli.context import Context, Subparsers
@@ -19,8 +20,9 @@ from ltmem_gui.domain.errors import ExitCode, InputError, StalePlan, UsageError,
 from ltmem_gui.domain.events import Event, JobFinished, Listener, RunSpent, ignore
 from ltmem_gui.domain.hazards import visible
 from ltmem_gui.domain.jobs import JobOutcome
-from ltmem_gui.domain.plan import Plan, PlanState, load_plan
-from ltmem_gui.domain.review import from_flags
+from ltmem_gui.domain.plan import Plan, PlanState, load_plan, newly_left_out
+from ltmem_gui.domain.review import from_flags, review_from_flags
+from ltmem_gui.domain.turned_down import rejected
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.pipeline.requests import Request
 
@@ -51,6 +53,16 @@ def register(commands: Subparsers) -> None:
         "--edit", action="append", default=[], metavar="THREAD=FILE", help="replace this thread's raw memory"
     )
     consolidate.add_argument("--note", default="", help="a remark for a model that proposes anew")
+    consolidate.add_argument(
+        "--proposal", metavar="FILE|-", help="the proposal to be made anew; what was rejected before it goes along"
+    )
+    consolidate.add_argument(
+        "--reject",
+        action="append",
+        default=[],
+        metavar="FILE:HUNK",
+        help="a hunk of --proposal that you reject: it is told, and found when it returns",
+    )
     consolidate.set_defaults(run=_run_plan_consolidate)
     undo = kinds.add_parser("undo", help="take the last apply back, within 24 hours")
     forget = kinds.add_parser("forget", help="forget one session: rows, files, citations, git objects")
@@ -95,10 +107,28 @@ def _run_plan_extract(args: argparse.Namespace, context: Context) -> int:
 
 def _run_plan_consolidate(args: argparse.Namespace, context: Context) -> int:
     operations = Operations(context.adapters)
+    request = _made_anew(args, context, _request(args, context))
     return _print_plan(
-        args,
-        context,
-        asyncio.run(operations.plan_consolidate(_request(args, context), cancel=CancelToken(), listen=ignore)),
+        args, context, asyncio.run(operations.plan_consolidate(request, cancel=CancelToken(), listen=ignore))
+    )
+
+
+def _made_anew(args: argparse.Namespace, context: Context, request: Request) -> Request:
+    """Return the request with what was turned down in a proposal, and left out of it."""
+    if args.proposal is None:
+        if args.reject:
+            raise UsageError("--reject names hunks of no proposal", "add --proposal FILE")
+        return request
+    proposal = read_plan(args.proposal, context)
+    if (proposal.kind, proposal.operation) != ("apply", "consolidate"):
+        raise UsageError("it is no proposal of a consolidation", "name the plan that you would apply", args.proposal)
+    _require_same_place("--home", context.home, proposal.home)
+    _require_same_place("--memory-root", context.memory_root, proposal.memory_root)
+    review = review_from_flags(proposal, reject=args.reject, rest="accept")
+    return replace(
+        request,
+        exclude=request.exclude | newly_left_out(proposal),
+        refused=(*proposal.refused, *rejected(review, context.adapters.clock())),
     )
 
 

@@ -15,6 +15,7 @@ from ltmem_gui.domain.canonical import digest
 from ltmem_gui.domain.effects import Effect
 from ltmem_gui.domain.errors import InputError, WrongDigest
 from ltmem_gui.domain.findings import Finding, Severity
+from ltmem_gui.domain.refusals import RefusedHunk
 from ltmem_gui.domain.settings import Settings
 
 PlanKind = Literal["extract", "consolidate", "apply"]
@@ -125,7 +126,8 @@ class Plan(_Value):
     """Everything that would happen on a yes.
 
     `operation` names what an apply plan does (`consolidate`, `undo`, `forget`, `clear`, `redact`, `reanchor`).
-    `drift` lists files that differ from the baseline on disk, shown apart from the proposal. Times in Unix seconds.
+    `drift` lists files that differ from the baseline on disk, shown apart from the proposal. `refused` are the hunks a
+    person turned down in the proposals this one is made anew from. Times in Unix seconds.
     """
 
     schema_version: Literal[1] = 1
@@ -147,6 +149,7 @@ class Plan(_Value):
     skipped: tuple[Skip, ...] = ()
     drift: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    refused: tuple[RefusedHunk, ...] = ()
     watermark: int | None = None
     digest: str = Field(default="", description="SHA-256 over everything else")
 
@@ -177,7 +180,9 @@ class Plan(_Value):
         return tuple(effect for effect in self.effects if isinstance(effect, types))
 
     def _compute_digest(self) -> str:
-        return digest(self.model_dump(mode="json", exclude={"digest"}))
+        # Plans of earlier versions, which had none, keep their digests.
+        absent = set[str]() if self.refused else {"refused"}
+        return digest(self.model_dump(mode="json", exclude={"digest", *absent}))
 
 
 def newly_left_out(plan: Plan) -> frozenset[str]:

@@ -384,6 +384,7 @@ def _request_of(plan: Plan) -> Request:
         exclude=frozenset(c["thread_id"] for c in decided if c["excluded"]),
         lift=frozenset(c["thread_id"] for c in decided if not c["excluded"]),
         edits={c["thread_id"]: c["raw_memory"] for c in changes if "raw_memory" in c},
+        refused=plan.refused,
     )
 
 

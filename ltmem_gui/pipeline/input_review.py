@@ -70,3 +70,21 @@ def standing_refusals(
     lifted = tuple(hunk for hunk in refused if any(hunk.key.startswith(key) for key in request.take_again))
     effects = (StoreOutputs(count=0, lifted=tuple(hunk.key for hunk in lifted)),) if lifted else ()
     return tuple(hunk for hunk in refused if hunk not in lifted), effects
+
+
+async def redacted_hunks(adapters: Adapters, hunks: Sequence[RefusedHunk]) -> tuple[RefusedHunk, ...]:
+    """Return hunks without the secrets of their lines and notes; a key may go over several lines.
+
+    Raises `RedactionFailed`.
+    """
+    texts = tuple(text for hunk in hunks for text in ("".join(hunk.old), "".join(hunk.new), hunk.note))
+    clean = [redaction.text for redaction in await adapters.redact_texts(texts)]
+    return tuple(
+        replace(hunk, old=_lines(old), new=_lines(new), note=note)
+        for hunk, old, new, note in zip(hunks, clean[::3], clean[1::3], clean[2::3], strict=True)
+    )
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    *whole, rest = text.split("\n")
+    return (*(f"{line}\n" for line in whole), *([rest] if rest else []))

@@ -185,8 +185,7 @@ class _Told:
 
 
 async def _told(adapters: Adapters, request: Request, staged: Staged) -> _Told:
-    hunks = {hunk.key: hunk for hunk in (*staged.refused, *request.refused)}
-    texts = [_refused_text(hunk) for hunk in list(hunks.values())[-MAX_REFUSED:]]
+    texts = [_refused_text(hunk) for hunk in staged.refused[-MAX_REFUSED:]]
     refused = [(await adapters.redact_text(text)).text for text in texts]
     return _Told((await adapters.redact_text(request.note)).text, tuple(refused))
 

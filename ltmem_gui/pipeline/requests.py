@@ -19,7 +19,8 @@ class Request:
     `exclude` and `lift` hold thread ids that consolidation is to leave out or take in again; `edits` maps thread ids to
     the raw memory a person wrote instead; `take_again` holds keys of rejected hunks that may be proposed again. `note`
     and `refused` go with a new run of the agent: the person's remark on the last proposal, and what they turned down
-    in it. `projects` are folders of projects that were named, to look up cited files at their commits.
+    in it and in those before it. `projects` are folders of projects that were named, to look up cited files at their
+    commits.
     """
 
     home: Path

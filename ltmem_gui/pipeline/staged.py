@@ -23,7 +23,7 @@ from ltmem_gui.domain.selection import select
 from ltmem_gui.domain.settings import Settings
 from ltmem_gui.domain.watermark import advance
 from ltmem_gui.pipeline.beside_codex import differing, require_no_other, strangers
-from ltmem_gui.pipeline.input_review import review_inputs, standing_refusals
+from ltmem_gui.pipeline.input_review import redacted_hunks, review_inputs, standing_refusals
 from ltmem_gui.pipeline.ports import Adapters, WorkspaceSnapshot
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.pipeline.sessions import open_store
@@ -35,7 +35,11 @@ NO_CHANGE = "no change against the baseline"
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """What consolidation starts from: the folder as it is, the chosen rows, and the tree with their inputs."""
+    """What consolidation starts from: the folder as it is, the chosen rows, and the tree with their inputs.
+
+    `refused` are all hunks that were rejected: those that are stored, and those `turned_down` in the proposals this one
+    is made anew from, which go on with its plan.
+    """
 
     snapshot: WorkspaceSnapshot
     rows: tuple[StageOneOutput, ...]
@@ -47,6 +51,7 @@ class Staged:
     skipped: tuple[Skip, ...]
     row_effects: tuple[StoreOutputs, ...]
     refused: tuple[RefusedHunk, ...]
+    turned_down: tuple[RefusedHunk, ...]
     notices: tuple[str, ...]
 
 
@@ -67,6 +72,7 @@ async def stage(adapters: Adapters, request: Request, listen: Listener) -> Stage
     now = adapters.clock()
     reviewed = await review_inputs(adapters, request, outputs, excluded)
     still, lifted = standing_refusals(request, refused)
+    turned_down = await redacted_hunks(adapters, request.refused)
     rows = tuple(
         select(
             reviewed.outputs,
@@ -94,7 +100,8 @@ async def stage(adapters: Adapters, request: Request, listen: Listener) -> Stage
         ),
         skipped=_skipped(outputs, rows, reviewed.left_out),
         row_effects=(*reviewed.effects, *lifted),
-        refused=still,
+        refused=tuple({hunk.key: hunk for hunk in (*still, *turned_down)}.values()),
+        turned_down=turned_down,
         notices=(
             *notices,
             *differing(adapters, foreign, rows, root=request.memory_root, settings=request.settings),
@@ -177,6 +184,7 @@ def staged_plan(
         skipped=staged.skipped,
         drift=drift,
         notes=(*said, *notes) if effects else (*notes, *said),
+        refused=staged.turned_down if effects else (),
         watermark=staged.watermark,
     ).sealed()
 

@@ -18,12 +18,13 @@ from ltmem_gui.domain.plan import Plan, newly_left_out
 from ltmem_gui.domain.prices import price_of
 from ltmem_gui.domain.providers import BUILTIN
 from ltmem_gui.domain.queue_actions import QueueAction
+from ltmem_gui.domain.turned_down import turned_down
 from ltmem_gui.ui.bridge.awaiting import opened
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.dialogs.regenerate import RegenerateSheet
 from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models import formats
-from ltmem_gui.ui.models.agent_work import NO_INPUTS, AgentEnd, Wish, no_regenerate, turned_down, waits_until
+from ltmem_gui.ui.models.agent_work import NO_INPUTS, AgentEnd, Wish, no_regenerate, waits_until
 from ltmem_gui.ui.models.provider_state import in_words
 from ltmem_gui.ui.models.workbench import Workbench
 from ltmem_gui.ui.panels.citations import line_colors

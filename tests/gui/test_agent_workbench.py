@@ -17,7 +17,8 @@ from ltmem_gui.domain.refusals import RefusedHunk
 from ltmem_gui.domain.review import Review
 from ltmem_gui.domain.rollouts import SourceSpec
 from ltmem_gui.domain.settings import Settings
-from ltmem_gui.ui.models.agent_work import Wish, no_regenerate, turned_down
+from ltmem_gui.domain.turned_down import turned_down
+from ltmem_gui.ui.models.agent_work import Wish, no_regenerate
 from ltmem_gui.ui.models.run_state import RunPhase
 from ltmem_gui.ui.models.workbench import Folders, Workbench
 from tests.gui.agent_room import AgentOperations

@@ -7,15 +7,12 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from ltmem_gui.domain.consent import Decision
-from ltmem_gui.domain.diffing.units import WHOLE
 from ltmem_gui.domain.errors import Cancelled, KnownError
 from ltmem_gui.domain.jobs import GLOBAL_KIND, JobRecord
 from ltmem_gui.domain.model_choice import ModelChoice
 from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.domain.providers import BUILTIN
 from ltmem_gui.domain.refusals import RefusedHunk
-from ltmem_gui.domain.review import Review
 from ltmem_gui.pipeline.agent_run import Applied
 from ltmem_gui.ui.bridge.words import told
 
@@ -83,17 +80,3 @@ def no_regenerate(plan: Plan | None, choice: ModelChoice) -> str:
     if plan.operation != "consolidate" or plan.kind != "apply":
         return "it is no proposal of a consolidation"
     return NO_REMARKS if choice.consolidate == BUILTIN else ""
-
-
-def turned_down(review: Review, now: int) -> tuple[RefusedHunk, ...]:
-    """Return the changes a person rejected so far, with their notes; parts of a hunk count as what they hold."""
-    found: list[RefusedHunk] = []
-    for unit in review.units:
-        if unit.kind not in ("hunk", "part") or review.mark(unit.key).decision is not Decision.REJECT:
-            continue
-        for member in unit.members:
-            if member.hunk == WHOLE:
-                continue
-            old, new = review.lines_of(member)
-            found.append(RefusedHunk(member.path, old, new, now, review.notes.get(unit.key, "")))
-    return tuple(found)
