@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
@@ -24,8 +23,9 @@ from ltmem_gui.domain.side_files import JOURNAL, NAME_MARK, NO_NAME, SIDE_FILES,
 from ltmem_gui.sources.codex import source_word
 from ltmem_gui.sources.codex_db_items import items_of
 from ltmem_gui.sources.decoding import Record, Undecodable, clean, decode_record, text_of, unix_seconds
-from ltmem_gui.sources.files import first_bytes, open_plain
+from ltmem_gui.sources.files import first_bytes
 from ltmem_gui.sources.foreign_tables import MOST_ROWS, Bound, columns_of, not_too_many, rows_of
+from ltmem_gui.sources.sparse_copy import MOST_COPIED, copy_sparse
 
 STATE_NAME = re.compile(r"\Astate_(\d+)\.sqlite\Z")
 HISTORY_NAME = re.compile(r"\Athread_history_(\d+)\.sqlite\Z")
@@ -51,15 +51,10 @@ def private_copy(path: str, cancel: CancelToken | None = None) -> Iterator[sqlit
                 raise InputError(f"this database cannot be read: {bound.cause(error)}", _REMEDY, path) from error
 
 
-def _size(copy: Path) -> int:
-    """Return the bytes that were copied; opening the copy may let it grow to whatever a journal says."""
-    return sum(part.stat().st_size for part in copy.parent.glob(f"{copy.name}*"))
-
-
 def _sound_copy(path: str, folder: Path, cancel: CancelToken | None) -> tuple[Path, int]:
-    """Copy until the copy is consistent: the owner may write meanwhile; return it and its bytes.
+    """Copy until the copy is consistent: the owner may write meanwhile; return it and the bytes of data copied.
 
-    Raises `InputError` when it never is.
+    Raises `InputError` when it never is, or what is to be copied is more than `MOST_COPIED`.
 
     Frames that are added to the log meanwhile do no harm; a checkpoint, which moves them into the file, does. A journal
     that lies there means a change half made, which opening the copy takes back.
@@ -68,11 +63,10 @@ def _sound_copy(path: str, folder: Path, cancel: CancelToken | None) -> tuple[Pa
     for attempt in range(1, COPY_ATTEMPTS + 1):
         copy = folder / f"{attempt}.sqlite"
         before = _state(path)
-        _copy(path, copy)
+        size = copy_sparse(path, copy, MOST_COPIED, cancel)
         for log in SIDE_FILES:
-            _copy_log(f"{path}{log}", Path(f"{copy}{log}"))
+            size += _copy_log(f"{path}{log}", Path(f"{copy}{log}"), MOST_COPIED - size, cancel)
         _forget_name(Path(f"{copy}{JOURNAL}"))
-        size = _size(copy)
         problem = _problem(copy, Bound(size, cancel)) if _state(path) == before else "it is being written at the moment"
         if problem is None:
             return copy, size
@@ -91,16 +85,17 @@ def _state(path: str) -> tuple[int, int, bytes, bool]:
     return size, changed, head, os.path.lexists(f"{path}{JOURNAL}")
 
 
-def _copy_log(source: str, target: Path) -> None:
-    """Copy a log that lies beside a database; one that goes away meanwhile is seen by `_state`."""
+def _copy_log(source: str, target: Path, most: int, cancel: CancelToken | None) -> int:
+    """Copy a log that lies beside a database and return its bytes; one that goes away is seen by `_state`."""
     if not os.path.lexists(source):
-        return
+        return 0
     try:
-        _copy(source, target)
+        return copy_sparse(source, target, most, cancel)
     except InputError:
         if os.path.lexists(source):
             raise
         target.unlink(missing_ok=True)
+        return 0
 
 
 def _forget_name(journal: Path) -> None:
@@ -112,11 +107,6 @@ def _forget_name(journal: Path) -> None:
         if names_another_file(file.read()):
             file.seek(-len(NAME_MARK), os.SEEK_END)
             file.write(NO_NAME)
-
-
-def _copy(source: str, target: Path) -> None:
-    with open_plain(source) as data, target.open("xb") as out:
-        shutil.copyfileobj(data, out, 1 << 20)
 
 
 def _connect(path: Path, bound: Bound) -> sqlite3.Connection:
