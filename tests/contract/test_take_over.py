@@ -190,16 +190,17 @@ def test_a_database_written_while_it_is_copied_is_copied_again(tmp_path: Path, m
         made.execute("CREATE TABLE t (x)")
         made.commit()
     times = iter(range(100))
-    copy = codex_db._copy
+    copy = codex_db.copy_sparse
 
-    def slow(source: str, target: Path) -> None:
-        copy(source, target)
+    def slow(source: str, target: Path, most: int, cancel: CancelToken | None) -> int:
+        copied = copy(source, target, most, cancel)
         if not source.endswith(("-wal", "-journal")) and next(times) < 2:
             with closing(sqlite3.connect(path)) as other:
                 other.execute("INSERT INTO t VALUES (1)")
                 other.commit()
+        return copied
 
-    monkeypatch.setattr(codex_db, "_copy", slow)
+    monkeypatch.setattr(codex_db, "copy_sparse", slow)
     with private_copy(str(path)) as connection:
         assert connection.execute("SELECT count(*) FROM t").fetchone()[0] == 2
     times = iter([0] * 100)
@@ -213,14 +214,14 @@ def test_a_log_that_goes_away_while_it_is_copied(tmp_path: Path, monkeypatch: py
     live.execute("PRAGMA journal_mode = WAL")
     live.execute("CREATE TABLE t (x)")
     live.execute("INSERT INTO t VALUES (1)")
-    copy = codex_db._copy
+    copy = codex_db.copy_sparse
 
-    def late(source: str, target: Path) -> None:
+    def late(source: str, target: Path, most: int, cancel: CancelToken | None) -> int:
         if source.endswith("-wal"):
             live.close()  # the last one to close moves the log into the file and removes it
-        copy(source, target)
+        return copy(source, target, most, cancel)
 
-    monkeypatch.setattr(codex_db, "_copy", late)
+    monkeypatch.setattr(codex_db, "copy_sparse", late)
     with private_copy(str(path)) as connection:
         assert connection.execute("SELECT count(*) FROM t").fetchone()[0] == 1
 
