@@ -160,12 +160,12 @@ class Composition:
 
         return process_redactor(self.redactor_choice())
 
-    async def redact_text(self, text: str, known: tuple[str, ...] = (), *, rules_only: bool = False) -> Redaction:
+    async def redact_text(self, text: str, known: tuple[str, ...] = ()) -> Redaction:
         """Pass a text through the choke point on the workers; a long one goes there and back in pieces."""
         from ltmem_gui import workers
         from ltmem_gui.redactor import parcels
 
-        choice = workers.RedactorChoice("layer", "", self._policy) if rules_only else self.redactor_choice()
+        choice = self.redactor_choice()
         if len(text) < parcels.LONG:
             return await self.offload.cpu(workers.redact_text, text, known, choice)
         pieces = await self.offload.thread(parcels.pack_text, text)
@@ -178,11 +178,12 @@ class Composition:
 
         return await self.offload.cpu(workers.redact_texts, texts, known, self.redactor_choice()) if texts else ()
 
-    async def redact_labels(self, labels: tuple[str, ...]) -> tuple[str, ...]:
+    async def redact_labels(self, labels: tuple[str, ...]) -> tuple[Redaction, ...]:
         """Pass labels through the rules alone, on a worker."""
         from ltmem_gui import workers
 
-        return await self.offload.cpu(workers.redact_labels, labels, workers.RedactorChoice("layer", "", self._policy))
+        rules = workers.RedactorChoice("layer", "", self._policy)
+        return await self.offload.cpu(workers.redact_texts, labels, (), rules) if labels else ()
 
     def layer_redactor(self) -> Redactor:
         """Return the rules alone, without the engine."""

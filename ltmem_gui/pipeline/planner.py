@@ -159,7 +159,8 @@ async def _plan_jobs(
 async def _clean_labels(adapters: Adapters, rollouts: tuple[ScannedRollout, ...]) -> Mapping[str, str]:
     """Return each label as the rules of redaction leave it, since a plan is kept as a file."""
     labels = dict.fromkeys(label for r in rollouts for label in (r.cwd, r.git_branch, r.title) if label)
-    return dict(zip(labels, await adapters.redact_labels(tuple(labels)), strict=True)) if labels else {}
+    cleaned = await adapters.redact_labels(tuple(labels))
+    return {label: redaction.text for label, redaction in zip(labels, cleaned, strict=True)}
 
 
 def _job(clean: Mapping[str, str], rollout: ScannedRollout, prepared: ExtractionInput | None = None) -> PlannedJob:

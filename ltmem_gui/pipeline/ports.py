@@ -447,20 +447,19 @@ class Adapters(AgentAdapters, OutsideAdapters, LockAdapters, Protocol):
         """Tell which settings the work is under. Raises `UsageError` for redaction settings that are not accepted."""
         ...
 
-    async def redact_text(self, text: str, known: tuple[str, ...] = (), *, rules_only: bool = False) -> Redaction:
-        """Pass a text through the choke point, off the event loop. Raises `RedactionFailed`.
-
-        `rules_only` leaves the engine out, which takes seconds to start: for labels shown in a plan, never for what is
-        sent or stored.
-        """
+    async def redact_text(self, text: str, known: tuple[str, ...] = ()) -> Redaction:
+        """Pass a text through the choke point, off the event loop. Raises `RedactionFailed`."""
         ...
 
     async def redact_texts(self, texts: tuple[str, ...], known: tuple[str, ...] = ()) -> tuple[Redaction, ...]:
         """Pass several texts through the choke point in one go. Raises `RedactionFailed`."""
         ...
 
-    async def redact_labels(self, labels: tuple[str, ...]) -> tuple[str, ...]:
-        """Pass labels a plan shows through the rules alone, all in one go; never for what is sent or stored."""
+    async def redact_labels(self, labels: tuple[str, ...]) -> tuple[Redaction, ...]:
+        """Pass labels a plan shows through the rules alone, all in one go. Raises `RedactionFailed`.
+
+        Without the engine, which takes seconds to start: for folders, branches, titles and names, never for a text.
+        """
         ...
 
     def layer_redactor(self) -> Redactor:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -35,6 +35,8 @@ MOVED: Final = "not as planned any more"
 AT_ONCE: Final = 8
 """How many rows are redacted at a time, so that every worker has something to do."""
 _MEMORIES: Final = "memories"
+_TEXTS: Final = ("raw_memory", "rollout_summary")
+_LABELS: Final = ("cwd", "rollout_path", "rollout_slug", "git_branch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,20 +169,21 @@ class _Cleaner:
         """Return a row without secrets. Raises `RedactionFailed`."""
         found: Counter[str] = Counter(row.redactions)
         changes: dict[str, object] = {}
-        for name in ("raw_memory", "rollout_summary", "cwd", "rollout_path", "rollout_slug", "git_branch"):
-            text: str | None = getattr(row, name)
-            if text:
-                redaction = await self._redacted(text, label=name not in ("raw_memory", "rollout_summary"))
-                found.update(finding.kind for finding in redaction.findings)
-                changes[name] = redaction.text
+        cleaned = {name: await self._adapters.redact_text(text) for name, text in _given(row, _TEXTS)}
+        labels = dict(_given(row, _LABELS))
+        fresh = tuple(label for label in dict.fromkeys(labels.values()) if label not in self._labels)
+        self._labels.update(zip(fresh, await self._adapters.redact_labels(fresh), strict=True))
+        for name, redaction in (cleaned | {name: self._labels[label] for name, label in labels.items()}).items():
+            found.update(finding.kind for finding in redaction.findings)
+            changes[name] = redaction.text
         return row.model_copy(update=changes | {"redactions": dict(sorted(found.items()))})
 
-    async def _redacted(self, text: str, *, label: bool) -> Redaction:
-        if not label:
-            return await self._adapters.redact_text(text)
-        if text not in self._labels:
-            self._labels[text] = await self._adapters.redact_text(text, rules_only=True)
-        return self._labels[text]
+
+def _given(row: TakeOverRow, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for name in names:
+        text: str | None = getattr(row, name)
+        if text:
+            yield name, text
 
 
 def _jobs(foreign: ForeignMemories, stored: _Stored) -> Iterator[TakeOverJobs]:
