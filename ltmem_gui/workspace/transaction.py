@@ -252,7 +252,7 @@ class Transaction:
         with (
             open_folder(self._root) as top,
             open_below(top, parts[:-1]) as folder,
-            contextlib.suppress(PermissionError, NotImplementedError, OSError),
+            contextlib.suppress(OSError, NotImplementedError),
         ):
             # Where hard links are not supported the copy in the journal serves.
             os.link(parts[-1], kept, src_dir_fd=folder, follow_symlinks=False)
