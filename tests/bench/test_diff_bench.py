@@ -237,4 +237,4 @@ def test_diff_of_80000_lines_against_git(tmp_path: Path) -> None:
         f"reading git's patch {parsed * 1e3:.0f} ms",
         file=sys.stderr,
     )
-    assert ours <= 6 * theirs
+    assert ours <= 4 * theirs

@@ -170,6 +170,39 @@ def test_unique_lines_anchor_what_a_smallest_diff_would_tear_apart() -> None:
     assert any(old_at == 3 and new_at == 0 and length == 2 for old_at, new_at, length in runs)
 
 
+@settings(max_examples=60)
+@given(st.randoms(use_true_random=False))
+def test_lines_that_stand_once_carry_the_runs_over_repeated_ones(chance: random.Random) -> None:
+    old = [chance.choice(["\n", "# h\n", f"fact {n}\n"]) for n in range(60)]
+    new = list(old)
+    for _ in range(chance.randrange(6)):
+        at = chance.randrange(len(new))
+        match chance.randrange(4):
+            case 0:
+                new[at:at] = [f"added {chance.random()}\n", "\n"]
+            case 1:
+                del new[at]
+            case 2:
+                new[at] = f"changed {chance.random()}\n"
+            case _:
+                new.append(new.pop(at))
+    runs = equal_runs(old, new)
+    assert all(old[i : i + size] == new[j : j + size] and size for i, j, size in runs)
+    for (i, j, size), (p, q, _) in itertools.pairwise(runs):
+        assert i + size <= p
+        assert j + size <= q
+        assert (i + size, j + size) != (p, q)
+    assert apply_hunks("".join(old), make_hunks("p", "".join(old), "".join(new))) == "".join(new)
+
+
+def test_one_changed_line_in_a_repetitive_text_is_one_hunk() -> None:
+    old = "".join(f"## Part\n\n- fact {n}\n\n" for n in range(50))
+    (hunk,) = make_hunks("p", old, old.replace("fact 25", "thing 25"))
+    assert (hunk.old_start, hunk.old, hunk.new) == (102, ("- fact 25\n",), ("- thing 25\n",))
+    (gone,) = make_hunks("p", old, old.replace("## Part\n\n- fact 25\n\n", ""))
+    assert gone.old == ("## Part\n", "\n", "- fact 25\n", "\n")
+
+
 def test_gaps_too_large_for_exact_alignment_stay_correct(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ltmem_gui.domain.diffing.matching.EXACT_CELLS", 10)
     chance = random.Random(5)

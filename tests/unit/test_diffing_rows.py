@@ -237,6 +237,17 @@ def test_threads_and_whole_files_are_laid_out_under_their_unit() -> None:
     assert {row.unit for row in added.rows(0, added.count)} == {"thread:t1"}
 
 
+def test_of_a_thread_in_two_files_each_shows_its_own_lines() -> None:
+    raw = "# Raw\n\n## Thread `t1`\nx\n"
+    plan, _ = plan_of_files({}, {"raw_memories.md": raw, "rollout_summaries/a.md": "thread_id: t1\n\nS\n"})
+    review = Review(plan)
+    texts = [lay_out(change, review, (), Look()) for change in plan.changes]
+    assert ["".join(row.line for row in doc.rows(0, doc.count) if row.kind is RowKind.ADDED) for doc in texts] == [
+        raw,
+        "thread_id: t1\n\nS\n",
+    ]
+
+
 def test_the_proposed_text_is_base_with_all_hunks() -> None:
     plan, base = plan_of_files({"n.md": OLD}, {"n.md": NEW})
     assert "".join(new_lines(plan.changes[0], split_lines(base["n.md"].decode()))) == NEW

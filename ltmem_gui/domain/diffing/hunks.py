@@ -34,10 +34,12 @@ def make_hunks(
     if cut is not None:
         changes = [part for change in changes for part in _cut(before, after, change, cut)]
     keys = [_key(path, before[a:b], after[c:d]) for a, b, c, d in changes]
-    ids = _distinct(keys, [_surroundings(before, a, b) for a, b, _, _ in changes])
+    ids = _distinct(keys, lambda at: _surroundings(before, *changes[at][:2]))
     return tuple(
-        Hunk(id=name, old_start=a, old=tuple(before[a:b]), new_start=c, new=tuple(after[c:d]))
-        for name, (a, b, c, d) in zip(ids, changes, strict=True)
+        [
+            Hunk(id=name, old_start=a, old=tuple(before[a:b]), new_start=c, new=tuple(after[c:d]))
+            for name, (a, b, c, d) in zip(ids, changes, strict=True)
+        ]
     )
 
 
@@ -145,10 +147,12 @@ def _surroundings(before: list[str], a: int, b: int) -> list[str]:
     return [str(len(above)), *above, *before[b : b + _CONTEXT]]
 
 
-def _distinct(keys: list[str], around: list[list[str]]) -> list[str]:
+def _distinct(keys: list[str], around: Callable[[int], list[str]]) -> list[str]:
     """Return the keys, made distinct by context and then by number where several are equal."""
+    if len(set(keys)) == len(keys):
+        return keys
     total = Counter(keys)
-    names = [key if total[key] == 1 else _hash([key, *near]) for key, near in zip(keys, around, strict=True)]
+    names = [key if total[key] == 1 else _hash([key, *around(at)]) for at, key in enumerate(keys)]
     total, seen = Counter(names), Counter[str]()
     ids: list[str] = []
     for name in names:
@@ -159,9 +163,5 @@ def _distinct(keys: list[str], around: list[list[str]]) -> list[str]:
 
 def _hash(parts: Sequence[str]) -> str:
     """Hash strings so that no two lists give the same bytes; lone surrogates are kept apart."""
-    hasher = hashlib.sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        hasher.update(b"%d:" % len(data))
-        hasher.update(data)
-    return hasher.hexdigest()[:_ID_LENGTH]
+    coded = [part.encode("utf-8", "surrogatepass") for part in parts]
+    return hashlib.sha256(b"".join([b"%d:%b" % (len(data), data) for data in coded])).hexdigest()[:_ID_LENGTH]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
-from itertools import islice
-from operator import lt
+from itertools import compress, count, islice, pairwise, repeat
+from operator import lt, ne, sub
 
 from rapidfuzz.distance import Indel
 
@@ -28,9 +28,7 @@ def equal_runs(old: Sequence[str], new: Sequence[str]) -> list[Run]:
 
     Deterministic: the same input gives the same runs on every platform.
     """
-    names: dict[str, int] = {}
-    a = [names.setdefault(line, len(names)) for line in old]
-    b = [names.setdefault(line, len(names)) for line in new]
+    a, b = _numbered(old, new)
     runs: list[Run] = []
     # Depth first, left to right: the stack holds what lies to the right.
     stack: list[_Segment | Run] = [(0, len(a), 0, len(b), 0)]
@@ -41,6 +39,13 @@ def equal_runs(old: Sequence[str], new: Sequence[str]) -> list[Run]:
             continue
         stack.extend(reversed(_parts(a, b, item)))
     return _join(runs)
+
+
+def _numbered(old: Sequence[str], new: Sequence[str]) -> tuple[list[int], list[int]]:
+    """Return the lines as numbers: that of a line is where it stands last in `old`, -1 where it does not."""
+    last = dict(zip(old, range(len(old)), strict=True))
+    a = list(range(len(old))) if len(last) == len(old) else list(map(last.__getitem__, old))
+    return a, list(map(last.get, new, repeat(-1)))
 
 
 def _parts(a: list[int], b: list[int], segment: _Segment) -> list[_Segment | Run]:
@@ -60,32 +65,73 @@ def _parts(a: list[int], b: list[int], segment: _Segment) -> list[_Segment | Run
 def _middle(a: list[int], b: list[int], segment: _Segment) -> list[_Segment | Run]:
     a_lo, a_hi, b_lo, b_hi, depth = segment
     cells = (a_hi - a_lo) * (b_hi - b_lo)
-    anchors = _unique_anchors(a, b, segment) if cells > _TINY_CELLS and depth < _MAX_DEPTH else []
-    if anchors:
-        return _between(anchors, segment)
+    # Most gaps are one changed line: the first lines of both sides differ here.
+    if cells == 1:
+        return []
+    runs = _straight_runs(a, b, segment) if not depth else []
+    if not runs and cells > _TINY_CELLS and depth < _MAX_DEPTH:
+        runs = _runs_of(_unique_anchors(a, b, segment))
+    if runs:
+        return _between(a, b, runs, segment)
     if cells <= EXACT_CELLS:
         return _exact(a, b, segment)
     return [(i, j, 1) for i, j in _ordinal_anchors(a, b, segment)]
 
 
-def _between(anchors: list[tuple[int, int]], segment: _Segment) -> list[_Segment | Run]:
-    """Turn anchors into runs, with a segment for each gap that has lines on both sides."""
-    a_at, a_hi, b_at, b_hi, depth = segment
-    parts: list[_Segment | Run] = []
-    start_a, start_b, length = anchors[0][0], anchors[0][1], 0
+def _straight_runs(a: list[int], b: list[int], segment: _Segment) -> list[Run]:
+    """Return the runs through the lines that occur once on each side, where those stand in the same order on both.
+
+    The usual case of a large file, without a look at each line; where lines moved the answer is empty.
+    """
+    a_lo, a_hi, b_lo, b_hi, _ = segment
+    mine, part = a[a_lo:a_hi], b[b_lo:b_hi]
+    repeated = set(compress(mine, map(ne, mine, count(a_lo))))
+    # A number is a place in `old`: along a run it grows as the place in `new` does.
+    steps = list(map(sub, part, count()))
+    breaks = [0, *compress(count(1), map(ne, steps, islice(steps, 1, None))), len(part)]
+    runs: list[Run] = []
+    p, q = a_lo, b_lo
+    for start, stop in pairwise(breaks):
+        while start < stop and part[start] in repeated:
+            start += 1
+        if start == stop or not a_lo <= part[start] < a_hi:
+            continue
+        i, j = part[start], b_lo + start
+        if i < p:
+            return []
+        length = min(stop - start, a_hi - i)
+        if runs and i - p == j - q and a[p:i] == b[q:j]:
+            runs[-1] = (runs[-1][0], runs[-1][1], runs[-1][2] + i - p + length)
+        else:
+            runs.append((i, j, length))
+        p, q = i + length, j + length
+    return runs
+
+
+def _runs_of(anchors: list[tuple[int, int]]) -> list[Run]:
+    """Join anchors that follow each other on both sides."""
+    runs: list[Run] = []
+    start_a = start_b = length = 0
     for i, j in anchors:
-        if i == start_a + length and j == start_b + length:
+        if length and i == start_a + length and j == start_b + length:
             length += 1
             continue
-        parts.append((start_a, start_b, length))
+        if length:
+            runs.append((start_a, start_b, length))
         start_a, start_b, length = i, j, 1
-    parts.append((start_a, start_b, length))
+    return [*runs, (start_a, start_b, length)] if length else runs
+
+
+def _between(a: list[int], b: list[int], runs: list[Run], segment: _Segment) -> list[_Segment | Run]:
+    """Put a segment into each gap between runs that has lines on both sides; one line for another is none."""
+    a_at, a_hi, b_at, b_hi, depth = segment
     whole: list[_Segment | Run] = []
-    for run in parts:
-        if run[0] > a_at and run[1] > b_at:
-            whole.append((a_at, run[0], b_at, run[1], depth + 1))
+    for run in runs:
+        i, j, length = run
+        if i > a_at and j > b_at and (i > a_at + 1 or j > b_at + 1 or a[a_at] == b[b_at]):
+            whole.append((a_at, i, b_at, j, depth + 1))
         whole.append(run)
-        a_at, b_at = run[0] + run[2], run[1] + run[2]
+        a_at, b_at = i + length, j + length
     if a_hi > a_at and b_hi > b_at:
         whole.append((a_at, a_hi, b_at, b_hi, depth + 1))
     return whole
@@ -103,8 +149,8 @@ def _unique(lines: list[int], lo: int, hi: int) -> dict[int, int]:
     part = lines[lo:hi]
     if len(set(part)) == hi - lo:
         return dict(zip(part, range(lo, hi), strict=True))
-    count = Counter(part)
-    return {line: i for i, line in enumerate(part, lo) if count[line] == 1}
+    times = Counter(part)
+    return {line: i for i, line in enumerate(part, lo) if times[line] == 1}
 
 
 def _ordinal_anchors(a: list[int], b: list[int], segment: _Segment) -> list[tuple[int, int]]:
