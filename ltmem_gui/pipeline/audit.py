@@ -16,7 +16,7 @@ from ltmem_gui.domain.audit_usage import Usage, Use, standing_words, usage_by_se
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.citation_check import Snapshots, citing_files
 from ltmem_gui.domain.citations import parse
-from ltmem_gui.domain.errors import InputError, KnownError, UsageError
+from ltmem_gui.domain.errors import InputError, KnownError
 from ltmem_gui.domain.events import Listener, ScanProgressed
 from ltmem_gui.domain.evidence import lines_of
 from ltmem_gui.domain.extraction import StageOneOutput
@@ -25,6 +25,7 @@ from ltmem_gui.domain.rollouts import Rollout, RolloutRef
 from ltmem_gui.domain.verdicts import VerdictRecord
 from ltmem_gui.pipeline.audit_drift import baseline_snapshots
 from ltmem_gui.pipeline.evidence_keeping import places_of
+from ltmem_gui.pipeline.folder_plans import named_folder
 from ltmem_gui.pipeline.ports import Adapters, Redactor, WorkspaceSnapshot
 from ltmem_gui.pipeline.project_reading import read_projects
 from ltmem_gui.pipeline.requests import Request
@@ -92,11 +93,9 @@ async def load_audit(
     without them the baseline tells it. Raises `UsageError` without a memory folder, `InputError` for one that is
     missing or unreadable.
     """
-    if request.memory_root is None:
-        raise UsageError("no memory folder was named", "give --memory-root DIR")
-    snapshot = await adapters.offload.store(adapters.workspace.read, request.memory_root)
+    snapshot = await named_folder(adapters, request)
     if not snapshot.exists:
-        raise InputError("there is no such folder", "give --memory-root DIR", str(request.memory_root))
+        raise InputError("there is no such folder", "give --memory-root DIR", snapshot.root)
     files = {path: file.data for path, file in snapshot.files.items()}
     complete = False
     if refs is None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
 from functools import partial
 
 from ltmem_gui.domain.audit_repairs import Repair, repaired
 from ltmem_gui.domain.effects import UpdateJobs
-from ltmem_gui.domain.errors import UsageError
-from ltmem_gui.domain.plan import Plan, PlanState
-from ltmem_gui.pipeline.folder_changes import file_changes, folder_effects
+from ltmem_gui.domain.plan import Plan
+from ltmem_gui.pipeline.folder_changes import file_changes
+from ltmem_gui.pipeline.folder_plans import folder_plan, named_folder
 from ltmem_gui.pipeline.ports import Adapters
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.pipeline.sessions import open_store
@@ -24,9 +23,7 @@ async def plan_repairs(adapters: Adapters, request: Request, repairs: Sequence[R
     Raises `UsageError` without a folder or for lines that do not exist, `StalePlan` where the folder is not what the
     audit saw.
     """
-    if request.memory_root is None:
-        raise UsageError("no memory folder was named", "give --memory-root DIR")
-    snapshot = await adapters.offload.store(adapters.workspace.read, request.memory_root)
+    snapshot = await named_folder(adapters, request)
     before = {path: file.data for path, file in snapshot.files.items()}
     after = apply_repairs(before, repairs)
     changes = await adapters.offload.thread(file_changes, snapshot, after, {})
@@ -41,25 +38,19 @@ async def plan_repairs(adapters: Adapters, request: Request, repairs: Sequence[R
         loss_limit_percent=request.settings.loss_limit_percent,
         known_threads=threads,
     )
-    effects = (*folder_effects(snapshot, changes), UpdateJobs(scope="global", count=len(rows), watermark=watermark))
-    return Plan(
-        kind="apply",
-        operation=REANCHOR,
-        id=uuid.uuid4().hex,
-        created_at=adapters.clock(),
-        state=PlanState.APPLYABLE if changes else PlanState.EMPTY,
-        home=str(request.home),
-        memory_root=snapshot.root,
-        provider=adapters.extractor("builtin", request.settings).mark,
-        settings=request.settings,
-        base=snapshot.mark(),
-        effects=effects if changes else (),
-        changes=changes,
+    return folder_plan(
+        adapters,
+        request,
+        REANCHOR,
+        snapshot,
+        changes,
+        effects=(UpdateJobs(scope="global", count=len(rows), watermark=watermark),),
+        watermark=watermark,
+        found=bool(changes),
         rows=rows,
         findings=await adapters.offload.cpu(check),
         notes=tuple(repair.reason for repair in repairs),
-        watermark=watermark,
-    ).sealed()
+    )
 
 
 def apply_repairs(files: Mapping[str, bytes], repairs: Sequence[Repair]) -> dict[str, bytes]:

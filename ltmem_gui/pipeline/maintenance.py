@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from dataclasses import replace
 
 from ltmem_gui.domain.cancel import CancelToken
@@ -12,7 +11,8 @@ from ltmem_gui.domain.events import Listener
 from ltmem_gui.domain.findings import Finding, Severity
 from ltmem_gui.domain.plan import FileChange, Plan, PlanState
 from ltmem_gui.pipeline.consolidation import plan_consolidate
-from ltmem_gui.pipeline.folder_changes import file_changes, folder_effects
+from ltmem_gui.pipeline.folder_changes import file_changes
+from ltmem_gui.pipeline.folder_plans import folder_plan, named_folder
 from ltmem_gui.pipeline.ports import Adapters, WorkspaceSnapshot
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.pipeline.sessions import open_store
@@ -25,7 +25,7 @@ async def plan_undo(adapters: Adapters, request: Request) -> Plan:
 
     Raises `StalePlan` when there is nothing to undo, `WorkspaceMoved` when a file was changed since.
     """
-    snapshot = await _read(adapters, request)
+    snapshot = await named_folder(adapters, request)
     offer = await adapters.offload.store(adapters.undo.offer, request.home, adapters.clock(), snapshot)
     if offer is None:
         raise StalePlan("there is nothing to undo: no apply in the last 24 hours", "", str(request.home))
@@ -38,7 +38,7 @@ async def plan_clear(adapters: Adapters, request: Request) -> Plan:
 
     Links are unlinked and never followed (reference §7.2). Raises `InputError` for a symlinked root.
     """
-    snapshot = await _read(adapters, request)
+    snapshot = await named_folder(adapters, request)
     async with open_store(adapters, request.home, writing=False) as call:
         threads = tuple(output.thread_id for output in await call(call.store.outputs))
     changes = await adapters.offload.thread(file_changes, snapshot, {}, dict.fromkeys(snapshot.files, "cleared"))
@@ -96,12 +96,6 @@ def _gone(changes: tuple[FileChange, ...]) -> list[Finding]:
     ]
 
 
-async def _read(adapters: Adapters, request: Request) -> WorkspaceSnapshot:
-    if request.memory_root is None:
-        raise UsageError("no memory folder was named", "give --memory-root DIR")
-    return await adapters.offload.store(adapters.workspace.read, request.memory_root)
-
-
 async def _plan(
     adapters: Adapters,
     request: Request,
@@ -113,20 +107,14 @@ async def _plan(
 ) -> Plan:
     async with open_store(adapters, request.home, writing=False) as call:
         watermark = await call(call.store.watermark)
-    effects = (*folder_effects(snapshot, changes), *rows, UpdateJobs(scope="global", watermark=watermark))
-    return Plan(
-        kind="apply",
-        operation=operation,
-        id=uuid.uuid4().hex,
-        created_at=adapters.clock(),
-        state=PlanState.APPLYABLE if changes or rows else PlanState.EMPTY,
-        home=str(request.home),
-        memory_root=snapshot.root,
-        provider=adapters.extractor("builtin", request.settings).mark,
-        settings=request.settings,
-        base=snapshot.mark(),
-        effects=effects,
-        changes=changes,
-        notes=notes,
+    return folder_plan(
+        adapters,
+        request,
+        operation,
+        snapshot,
+        changes,
+        effects=(*rows, UpdateJobs(scope="global", watermark=watermark)),
         watermark=watermark,
-    ).sealed()
+        found=bool(changes or rows),
+        notes=notes,
+    )

@@ -6,18 +6,18 @@ only old objects held, is gone; the operation leaves no undo image (design §5.5
 
 from __future__ import annotations
 
-import uuid
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.effects import UpdateJobs
-from ltmem_gui.domain.errors import InputError, UsageError
+from ltmem_gui.domain.errors import InputError
 from ltmem_gui.domain.findings import Finding
-from ltmem_gui.domain.plan import Plan, PlanState
+from ltmem_gui.domain.plan import Plan
 from ltmem_gui.pipeline.cleaning import cleaned_files, secret_finding
-from ltmem_gui.pipeline.folder_changes import file_changes, folder_effects
+from ltmem_gui.pipeline.folder_changes import file_changes
+from ltmem_gui.pipeline.folder_plans import folder_plan, named_folder
 from ltmem_gui.pipeline.ports import Adapters, MemoryObject, WorkspaceSnapshot
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.pipeline.sessions import open_store
@@ -33,35 +33,26 @@ async def plan_redact(adapters: Adapters, request: Request, *, cancel: CancelTok
     Raises `UsageError` without a memory folder, `InputError` for one that is missing or whose git cannot be read,
     `RedactionFailed` for an object that cannot be checked.
     """
-    if request.memory_root is None:
-        raise UsageError("no memory folder was named", "give --memory-root DIR")
-    snapshot = await adapters.offload.store(adapters.workspace.read, request.memory_root)
+    snapshot = await named_folder(adapters, request)
     if not snapshot.exists:
-        raise InputError("the memory folder does not exist", "give --memory-root DIR", str(request.memory_root))
+        raise InputError("the memory folder does not exist", "give --memory-root DIR", snapshot.root)
     clean, findings = await _cleaned(adapters, snapshot, cancel)
-    in_git = await _in_git(adapters, request.memory_root, cancel)
+    in_git = await _in_git(adapters, Path(snapshot.root), cancel)
     changes = await adapters.offload.thread(file_changes, snapshot, clean, {})
     async with open_store(adapters, request.home, writing=False) as call:
         watermark = await call(call.store.watermark)
-    found = bool(changes or in_git)
-    effects = (*folder_effects(snapshot, changes), UpdateJobs(scope="global", watermark=watermark))
-    return Plan(
-        kind="apply",
-        operation=REDACT,
-        id=uuid.uuid4().hex,
-        created_at=adapters.clock(),
-        state=PlanState.APPLYABLE if found else PlanState.EMPTY,
-        home=str(request.home),
-        memory_root=snapshot.root,
-        provider=adapters.extractor("builtin", request.settings).mark,
-        settings=request.settings,
-        base=snapshot.mark(),
-        effects=effects if found else (),
-        changes=changes,
+    return folder_plan(
+        adapters,
+        request,
+        REDACT,
+        snapshot,
+        changes,
+        effects=(UpdateJobs(scope="global", watermark=watermark),),
+        watermark=watermark,
+        found=bool(changes or in_git),
         findings=findings,
         notes=(*_git_words(in_git), *snapshot.problems),
-        watermark=watermark,
-    ).sealed()
+    )
 
 
 async def _cleaned(

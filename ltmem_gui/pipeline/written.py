@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from ltmem_gui.domain.applying import WHOLE, result_bytes
 from ltmem_gui.domain.consent import Selection
 from ltmem_gui.domain.diffing.files import file_change
-from ltmem_gui.domain.errors import UsageError
 from ltmem_gui.domain.plan import FileChange
+from ltmem_gui.pipeline.folder_plans import named_folder
 from ltmem_gui.pipeline.ports import Adapters, UndoOffer, WorkspaceSnapshot
 from ltmem_gui.pipeline.requests import Request
 
@@ -32,9 +32,7 @@ async def last_apply(adapters: Adapters, request: Request) -> LastApply | None:
 
     Reads only. Raises `WorkspaceMoved` naming a file that was changed since, `UsageError` without a memory folder.
     """
-    if request.memory_root is None:
-        raise UsageError("no memory folder was named", "name one under Folders")
-    snapshot = await adapters.offload.store(adapters.workspace.read, request.memory_root)
+    snapshot = await named_folder(adapters, request)
     offer = await adapters.offload.store(adapters.undo.offer, request.home, adapters.clock(), snapshot)
     return None if offer is None else await adapters.offload.thread(_turned_round, offer, snapshot)
 
