@@ -11,6 +11,7 @@ from ltmem_gui.domain.redaction.document import Document
 from ltmem_gui.domain.redaction.literals import Literal, read_literal
 from ltmem_gui.domain.redaction.names import LOOSE, STEMS, code_of, name_kind
 from ltmem_gui.domain.redaction.places import after_login, setting_line
+from ltmem_gui.domain.redaction.states import tells_state
 from ltmem_gui.domain.redaction.typed import short_code, word_password
 from ltmem_gui.domain.redaction.values import (
     is_dummy,
@@ -137,7 +138,8 @@ def _directive(text: str, position: int, kind: str, name: str, before: str, *, f
     if flag or _DIRECTIVE.search(before):
         if not literal.quoted and _NEXT_FLAG.match(text, literal.start) is not None:
             return None
-        words = "\n" not in text[position - 4 : position]
+        # Two blanks or a line break: what follows is a column of help, and a plain word there is no value.
+        words = not text[literal.start - 2 : literal.start].isspace() and "\n" not in text[position - 4 : position]
         return _finding(text, literal, kind, name, shell=True, words=words)
     value = text[literal.start : literal.end]
     made = "_" in name and looks_random(value, 20) and sum(char.isdigit() for char in value) >= 2
@@ -272,6 +274,8 @@ def _loose(value: str, name: str, *, shell: bool) -> bool:
 def _password(value: str, *, quoted: bool, shell: bool) -> bool:
     if passphrase_like(value) and quoted:
         return True
+    if value.isalpha() and not shell and tells_state(value):
+        return False
     if value.isdigit() and (quoted or shell):
         return 6 <= len(value) <= 16
     if value.lower().startswith(("pass", "pwd", "self", "secret")) and not re.search(r"[^\w.]", value) and not quoted:

@@ -14,6 +14,7 @@ from ltmem_gui.domain.redaction.known import known_findings
 from ltmem_gui.domain.redaction.layer import layer_findings
 from ltmem_gui.domain.redaction.policy import RedactionPolicy
 from ltmem_gui.domain.redaction.spans import aligned, merge, outside, placeholders_of, replace
+from ltmem_gui.domain.redaction.turns import turn_findings
 from ltmem_gui.domain.redaction.values import is_dummy
 from ltmem_gui.domain.redaction.vendors import windows
 from ltmem_gui.domain.secrets import Redaction, SecretFinding
@@ -34,13 +35,15 @@ def redact_text(
     engine: Engine | None = None,
     known: Sequence[str] = (),
     policy: RedactionPolicy = DEFAULT_POLICY,
+    before: str = "",
 ) -> Redaction:
     """Replace every secret by its placeholder; findings carry code points of `text`.
 
     The output of a redaction has no findings: what a placeholder uncovers beside it is taken out in the same call.
+    `before` is the turn of a chat that `text` answers: when it asks for a password, a word alone is one.
     """
-    found: tuple[SecretFinding, ...] = ()
-    clean = text
+    found = merge(f for f in turn_findings(text, before) if not policy.keeps(f.kind, text[f.start : f.end]))
+    clean = replace(text, found)
     for _ in range(_MOST_PASSES):
         fresh = find_secrets(clean, engine=engine, known=known, policy=policy)
         if not fresh:

@@ -14,6 +14,7 @@ from ltmem_gui.domain.redaction.files import file_findings
 from ltmem_gui.domain.redaction.key_material import key_findings
 from ltmem_gui.domain.redaction.logins import login_findings
 from ltmem_gui.domain.redaction.prose import prose_findings
+from ltmem_gui.domain.redaction.spoken import spoken_findings
 from ltmem_gui.domain.redaction.vendors import vendor_findings
 from ltmem_gui.domain.secrets import SecretFinding
 
@@ -44,3 +45,4 @@ def _rules(text: str) -> Iterator[SecretFinding]:
     yield from file_findings(document)
     yield from login_findings(document)
     yield from prose_findings(document)
+    yield from spoken_findings(document)

@@ -1,4 +1,4 @@
-"""Logins in sentences: "log in with admin / …", "user alice with password …", "our wifi password is …".
+"""Logins in sentences: "log in with admin / …", "user alice with password …"; and short codes.
 
 Here a plain word may be the password; what stands before it has to leave no other reading.
 """
@@ -12,9 +12,10 @@ from typing import Final
 from ltmem_gui.domain.redaction import kinds
 from ltmem_gui.domain.redaction.document import Document
 from ltmem_gui.domain.redaction.literals import Literal, read_literal
-from ltmem_gui.domain.redaction.typed import short_code, word_password
+from ltmem_gui.domain.redaction.saying import goes_on, is_secret, read_said
+from ltmem_gui.domain.redaction.states import GERMAN, is_chat, tells_state
+from ltmem_gui.domain.redaction.typed import is_word_of_settings, short_code, word_password
 from ltmem_gui.domain.redaction.values import is_dummy, is_reference, looks_random, password_like
-from ltmem_gui.domain.redaction.words import word_set
 from ltmem_gui.domain.secrets import SecretFinding
 
 _USUAL: Final = (
@@ -23,9 +24,17 @@ _USUAL: Final = (
     r"|elastic|kibana|grafana|rabbitmq|minio|user\d*|[\w.+-]+@[\w.-]+|\w+_\w+|\w*[a-z]\d+"
 )
 _PAIR: Final = re.compile(
-    r"(?i)(?:log(?:ged)?[ -]?(?:in|on)(?: to \S+)?|sign(?:ed)?[ -]?in|logins?|credentials?|creds?|account)\b"
+    r"(?i)(?:log(?:ged)?[ -]?(?:in|on)(?: to \S+)?|sign(?:ed)?[ -]?in|logins?|credentials?|creds?|account"
+    r"|zugang(?:sdaten)?|anmeldedaten|entra|accede|credenciales|identifiants|credenziali|登录|账号|帐号)\b"
     rf"[^\n]{{0,24}}?[ :=(`\"'](?:{_USUAL}) ?[/:] ?(?=[^\s/])"
 )
+_ANY_PAIR: Final = re.compile(
+    r"(?i)(?:log(?:ged)?[ -]?(?:in|on)|sign(?:ed)?[ -]?in|logins?|credentials?|creds?|zugang(?:sdaten)?|anmeldedaten"
+    r"|entra|accede|credenciales|identifiants|credenziali)"
+    r"(?P<link>(?: (?:(?:is|are|was|were)|(?:as|with|using)(?: user)?|mit|als|con|como|avec|sind|son|sono))?:? \(?|: ?)"
+    r"[\"'`]?(?P<who>[A-Za-z][\w.-]{1,30})[\"'`]?(?: ?/ | ?: ?|/)(?=\S)"
+)
+"""A login whose name is nobody's usual one: both halves have to be words that no page, provider or field is called."""
 _WITH: Final = re.compile(
     r"(?i)(?:users?(?:name)?|account|log(?:ged)?[ -]?(?:in|on)|sign(?:ed)?[ -]?in|login|connect(?:ed)?|benutzer|konto"
     r"|ssh(?: in)?)\b(?:[^\n.;]|\.(?=\w)){0,60}?"
@@ -36,48 +45,29 @@ _WITH: Final = re.compile(
 _AS: Final = re.compile(
     rf"(?i)(?:log(?:ged)?|sign(?:ed)?)[ -]?(?:in|on)(?: to \S+)? as (?:{_USUAL}) (?:with|using) (?=\S)"
 )
-_IS: Final = re.compile(
-    r"(?i)(?:\b(?:my|our|his|her|their|your|admin|root|db|database|wi-?fi|wlan|router|vpn|login|sudo|staging"
-    r"|prod(?:uction)?|master|account|server|mail|e-?mail) (?:password|passphrase|passwort|pw)"
-    r"(?:(?: (?:for|of|on|to) [\w .-]{1,24}?)? (?:is|was|ist|to)|['’]s| ?:) "
-    r"|\b(?:password|passwort|pw) (?:for|of|on|to|für) [\w .-]{1,24}? ?[-–—] )(?=\S)"
-)
 _CODE: Final = re.compile(
     r"(?i)(?<![\w-])(?:pin(?:[ -]?code)?|t?otp(?:[ -]code)?|passcode|one[- ]time (?:password|code|passcode)"
     r"|(?:2fa|mfa|verification|security|unlock) code)"
     r"(?: (?:for|of|on|to) [\w' .-]{1,32}?)?(?: ?[:=]| is| was| ist) {1,3}(?:now |still )?"
     r"(?=[\"'`]?\d)"
 )
-_STATES: Final = word_set(
-    """
-    wrong weak strong safe here there mine yours known unknown gone lost sent kept shown held same longer shorter
-    short good fine still also only just blank whatever nowhere everywhere something nothing anything somewhere
-    necessary mandatory incorrect correct case-sensitive sensitive secret public private simple complex ready
-    missing different identical identically passkey sso mfa biometrics fingerprint caution care them another
-    github google gitlab facebook apple okta kerberos ldap because when where while until unless after before
-    """
-)
-_STATE_ENDS: Final = (
-    "ed",
-    "ing",
-    "ly",
-    "able",
-    "ible",
-    "ful",
-    "less",
-    "ive",
-    "ent",
-    "ect",
-    "ous",
-    "ic",
-    "al",
-    "ten",
-    "wn",
-    "ry",
-    "ete",
-)
-_SENTENCE_GOES_ON: Final = re.compile(
-    r"[\"'`]?(?:[.,;!)]|\s*(?:\n|$|\\n)|\s(?:and|on|for|until|yesterday|today|now)\b)"
+_LOGINS: Final = (
+    "log",
+    "sign",
+    "cred",
+    "account",
+    "user",
+    "connect",
+    "ssh",
+    "benutzer",
+    "konto",
+    "zugang",
+    "anmelde",
+    "entra",
+    "accede",
+    "identif",
+    "登录",
+    "账号",
 )
 _LIST_GOES_ON: Final = re.compile(r"[\"'`]? ?/")
 
@@ -85,17 +75,13 @@ _LIST_GOES_ON: Final = re.compile(r"[\"'`]? ?/")
 def login_findings(document: Document) -> Iterator[SecretFinding]:
     """Yield passwords that follow their login, and short codes that a sentence names."""
     text = document.text
-    for stem in ("log", "sign", "cred", "account", "user", "connect", "ssh", "benutzer", "konto"):
+    for stem in _LOGINS:
         for at in document.places(stem):
+            yield from _any_pair(text, at)
             for pattern, words, states in ((_PAIR, True, False), (_WITH, True, True), (_AS, False, True)):
                 match = pattern.match(text, at, at + 160)
                 if match is not None:
                     yield from _password(text, match.end(), words=words, states=states)
-    for stem in ("password", "passphrase", "passwort", " pw"):
-        for at in document.places(stem):
-            match = _IS.search(text, max(0, at - 14), at + 60)
-            if match is not None and match.end() > at:
-                yield from _stated(text, match.end())
     for stem in (
         "pin",
         "totp",
@@ -124,31 +110,21 @@ def _password(text: str, position: int, *, words: bool, states: bool) -> Iterato
         any(char.isdigit() or not char.isalnum() for char in value) or looks_random(value, 10)
     )
     several = word_password(value) and value.lower() != value and not value.istitle()
-    typed = words and word_password(value) and not (states and _tells_a_state(value))
+    typed = words and word_password(value) and not (states and tells_state(value))
     if strong or several or typed:
         yield SecretFinding(literal.start, literal.end, kinds.PASSWORD, kinds.LAYER)
 
 
-def _stated(text: str, position: int) -> Iterator[SecretFinding]:
-    """Judge "my password is …": a word that tells a state of the password is none."""
-    literal = read_literal(text, position)
-    value = _value(text, literal)
-    if literal is None or not value:
+def _any_pair(text: str, at: int) -> Iterator[SecretFinding]:
+    match = _ANY_PAIR.match(text, at, at + 120)
+    if match is None or (at and (text[at - 1].isalnum() or text[at - 1] in "_./-")):
         return
-    if not word_password(value):
-        found = password_like(value, quoted=False) and any(char.isdigit() or not char.isalnum() for char in value)
-    else:
-        several = (value.lower() != value and not value.istitle()) or value.count("-") >= 2
-        state = _tells_a_state(value) or "-" in value or value[0].isupper()
-        ends = _SENTENCE_GOES_ON.match(text, literal.end) is not None
-        found = several or literal.quoted or (ends and not state)
-    if found:
-        yield SecretFinding(literal.start, literal.end, kinds.PASSWORD, kinds.LAYER)
-
-
-def _tells_a_state(value: str) -> bool:
-    low = value.lower()
-    return low in _STATES or low.endswith(_STATE_ENDS)
+    who, said = match.group("who"), read_said(text, match.end(), words=False)
+    if said is None or said.quoted or not said.value.isalpha() or not is_secret(said, language=GERMAN):
+        return
+    names_a_thing = is_chat(said.value) or is_chat(who) or is_word_of_settings(who) or tells_state(who)
+    if not names_a_thing and goes_on(text, said.close) and _LIST_GOES_ON.match(text, said.close) is None:
+        yield SecretFinding(said.start, said.end, kinds.PASSWORD, kinds.LAYER)
 
 
 def _code(text: str, position: int) -> Iterator[SecretFinding]:

@@ -72,6 +72,11 @@ def word_password(value: str, *, capitals: bool = True) -> bool:
     return capitals or len(parts) > 1 or value.islower()
 
 
+def is_word_of_settings(word: str) -> bool:
+    """Tell whether a word is one that settings, schemas and labels use."""
+    return word.lower() in _NO_PASSWORD
+
+
 def short_code(value: str, *, sure: bool) -> bool:
     """Tell whether digits can be a PIN or a one-time password; unless the place is `sure`, a year is none."""
     if _CODE.fullmatch(value) is None or len(set(value)) == 1 or value in _COUNTED:

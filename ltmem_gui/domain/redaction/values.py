@@ -116,7 +116,7 @@ _COMMON_TECH: Final = re.compile(
     r"(?i)^(?:sha|md|aes|rsa|ed|hs|rs|es|ps|base|utf|oauth|http|ipv|x|p|s|k|log|web|ec|web|tls|ssl|id|arg|var|str|int|uint"
     r"|float|win|py|python|node|java|test|user|key|token|step|part|level|phase|version|rev|line|page|port|section|sec"
     r"|table|issue|case|pr|bug|day|week|row|col|option|step|argon|scrypt|bcrypt|pbkdf|totp|hotp|rfc|auth|route|ec|neo"
-    r"|i|l|n|a|v|r|t|md|psr|crc|blake|keccak|curve|x)[-_]?\d{1,6}[a-z]{0,3}$"
+    r"|i|l|n|a|v|r|t|md|psr|crc|blake|keccak|curve|x|pkcs|socks)[-_#]?\d{1,6}[a-z]{0,3}$"
 )
 
 
