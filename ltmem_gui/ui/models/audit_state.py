@@ -7,10 +7,9 @@ sitting, so that what is shown is what is stored.
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -24,25 +23,22 @@ from ltmem_gui.domain.audit_report import agreement_words, agreements
 from ltmem_gui.domain.audit_statistics import coverage, unsettled
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.citations import CitationEntry
-from ltmem_gui.domain.consent import Selection
-from ltmem_gui.domain.errors import KnownError, UsageError
 from ltmem_gui.domain.events import ignore
-from ltmem_gui.domain.plan import Plan
 from ltmem_gui.domain.rollouts import RolloutRef
 from ltmem_gui.domain.verdicts import VerdictRecord
 from ltmem_gui.pipeline.audit import Audit
 from ltmem_gui.pipeline.audit_reports import ReportFormat, ReportWish
 from ltmem_gui.pipeline.audit_sitting import Sitting
 from ltmem_gui.pipeline.operations import Operations
-from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.ui.bridge.holding import held
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.models.citation_table import VerdictMark
 from ltmem_gui.ui.models.file_copies import FileCopies
+from ltmem_gui.ui.models.sittings import AuditPowers as AuditPowers
+from ltmem_gui.ui.models.sittings import SittingHolder
 from ltmem_gui.ui.models.workbench import Notice
 
 TASK = "audit"
-STORE_TASK = "audit.store"
 REPORT_TASK = "audit.report"
 REPORTS: dict[ReportFormat, str] = {
     "html": "HTML",
@@ -51,8 +47,6 @@ REPORTS: dict[ReportFormat, str] = {
     "jsonl": "JSON lines",
     "sarif": "SARIF",
 }
-
-Confirm = Callable[[Plan, Selection], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,39 +65,23 @@ class SittingWish:
     settle: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AuditPowers:
-    """What the controller lends: the named folders, the confirmation, and the name of the person.
-
-    `folders_changed` is the signal that others were named.
-    """
-
-    request: Callable[[], Request]
-    confirm: Confirm
-    approver: Callable[[], str]
-    folders_changed: Any = None
-
-
 def row_key(item: AuditItem) -> str:
     """Return the key of the row that lists an item's citation."""
     return f"{item.file}:{item.line}:{item.entry.location}"
 
 
-class AuditSession(QObject):
+class AuditSession(SittingHolder):
     """Run a sitting.
 
-    Signals: `changed` (anything that is shown), `item_shown` (`AuditItem` or None), `noticed` (`Notice`), `plan_made`
-    (`Plan` of a repair), `marks_changed` (row key → `VerdictMark` of all rows), `mark_changed` (row key, mark),
-    `ended`.
+    Signals beside those of every sitting: `item_shown` (`AuditItem` or None), `plan_made` (`Plan` of a repair),
+    `marks_changed` (row key → `VerdictMark` of all rows), `mark_changed` (row key, mark).
     """
 
-    changed = Signal()
     item_shown = Signal(object)
-    noticed = Signal(object)
     plan_made = Signal(object)
     marks_changed = Signal(object)
     mark_changed = Signal(str, object)
-    ended = Signal()
+    name = TASK
 
     def __init__(
         self,
@@ -112,22 +90,13 @@ class AuditSession(QObject):
         clock: Callable[[], float] = time.time,
         parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
-        self._operations = operations
-        self._supervisor = supervisor
-        self._clock = clock
-        self._powers: AuditPowers | None = None
+        super().__init__(operations, supervisor, clock, parent)
         self.copies: FileCopies | None = None
-        self._sitting: Sitting | None = None
         self._audit: Audit | None = None
         self._drawn: tuple[AuditItem, ...] = ()
         self.queue: AuditQueue | None = None
         self.frame: Frame | None = None
         self.wish = SittingWish("")
-
-    def lend(self, powers: AuditPowers) -> None:
-        """Take what a sitting needs."""
-        self._powers = powers
 
     @property
     def is_open(self) -> bool:
@@ -198,14 +167,14 @@ class AuditSession(QObject):
 
     def judge(self, support: Support, note: str = "") -> bool:
         """Give the current item a verdict and go on; tell whether there was one to give."""
-        record = self.queue.judge(support, at=int(self._clock()), note=note) if self.queue else None
+        record = self.queue.judge(support, at=self._now(), note=note) if self.queue else None
         self._store(record)
         return record is not None
 
     def undo(self) -> None:
         """Take this sitting's last verdict back."""
         if self.queue is not None:
-            self._store(self.queue.undo(at=int(self._clock())))
+            self._store(self.queue.undo(at=self._now()))
 
     def skip(self) -> None:
         """Leave the current item for later."""
@@ -250,24 +219,14 @@ class AuditSession(QObject):
         if self.copies is not None and self._powers is not None and not self._supervisor.is_running(REPORT_TASK):
             self._supervisor.spawn(REPORT_TASK, self._save_report(self.copies, form, refs, projects))
 
-    def end(self) -> None:
-        """End the sitting once everything is stored."""
-        if self._sitting is not None and not self._supervisor.is_running(TASK):
-            self._supervisor.spawn(TASK, self._end())
-
     # doing
-
-    def _lent(self) -> AuditPowers:
-        if self._powers is None:
-            raise UsageError("no folder was named", "name folders first")
-        return self._powers
 
     async def _begin(self, wish: SittingWish, refs: Sequence[RolloutRef] | None, projects: tuple[Path, ...]) -> None:
         powers = self._lent()
         with held(powers.folders_changed):
             request = replace(powers.request(), projects=projects)
             audit = await self._operations.audit.load(request, cancel=CancelToken(), listen=ignore, refs=refs)
-            now = int(self._clock())
+            now = self._now()
             items = unsettled(audit.found.items, audit.verdicts) if wish.settle else audit.found.items
             frame, drawn = draw(items, wish.method, size=wish.size, seed=wish.seed, by=wish.by, now=now)
             if not drawn:
@@ -275,11 +234,9 @@ class AuditSession(QObject):
                 self.noticed.emit(Notice("info", f"There is nothing to judge: {nothing}."))
                 return
             plan = await self._operations.audit.plan_sitting(request, wish.rater, frame.name, audit)
-            selection = Selection(plan_digest=plan.digest)
-            if not await powers.confirm(plan, selection):
-                return
-        grant = await self._operations.approve(plan, selection, approver=powers.approver(), surface="window")
-        self._sitting = await self._operations.audit.open_sitting(grant)
+        self._sitting = await self._open(plan)
+        if self._sitting is None:
+            return
         self.wish, self.frame, self._audit, self._drawn = wish, frame, audit, drawn
         self.queue = AuditQueue(drawn, audit.records, rater=wish.rater, frame=frame.name, final=wish.settle)
         self.marks_changed.emit(self.marks())
@@ -310,12 +267,10 @@ class AuditSession(QObject):
             data, redactions = await self._operations.audit.report(request, wish, form, program=program, refs=refs)
         await copies.save(target, data, title, redactions=redactions)
 
-    async def _end(self) -> None:
-        sitting, self._sitting = self._sitting, None
-        assert sitting is not None
+    async def _end(self, sitting: Sitting) -> None:
         judged = self.queue.words if self.queue else ""
-        receipt = await sitting.close()
         self._close()
+        receipt = await sitting.close()
         count = receipt.counts["verdicts"]
         text = f"The sitting has ended: {judged}; {count} records stored (receipt no. {receipt.operation_number})."
         self.noticed.emit(Notice("good", text))
@@ -323,24 +278,20 @@ class AuditSession(QObject):
 
     def _store(self, record: VerdictRecord | None) -> None:
         if record is not None and self._sitting is not None:
-            self._supervisor.spawn(STORE_TASK, self._append(self._sitting, record), policy="parallel")
+            self._append(self._sitting, record)
             item = next(item for item in self._drawn if item.key == record.item)
             self.mark_changed.emit(row_key(item), self._mark(item))
         self._show()
 
-    async def _append(self, sitting: Sitting, record: VerdictRecord) -> None:
-        try:
-            await sitting.append(record)
-        except KnownError:
-            self._sitting = None
-            self._close()
-            raise
+    def _give_up(self, record: VerdictRecord) -> None:
+        del record
+        self._close()
 
     def _mark(self, item: AuditItem) -> VerdictMark:
         standing = self.queue.standing(item) if self.queue else None
         others = self.queue.others(item, blind=self.wish.blind) if self.queue else ()
         raters = [other.record.rater for other in others]
-        about = " ".join((stratum_of(item, "age", int(self._clock())), *item.threads, *raters))
+        about = " ".join((stratum_of(item, "age", self._now()), *item.threads, *raters))
         if standing is None:
             return VerdictMark("pending", "" if self.wish.blind else "; ".join(map(str, item.smells)), about)
         words = f"stale: {standing.support}" if standing.is_stale else str(standing.support)

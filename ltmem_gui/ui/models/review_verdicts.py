@@ -8,12 +8,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from ltmem_gui.domain.audit import NO_EVIDENCE, AuditItem, Standing, Support, Verdicts, undo_record, verdict_record
 from ltmem_gui.domain.citations import CitationEntry
-from ltmem_gui.domain.consent import Selection
-from ltmem_gui.domain.errors import KnownError, UsageError
 from ltmem_gui.domain.plan import Plan
 from ltmem_gui.domain.rollouts import Rollout
 from ltmem_gui.domain.verdicts import VerdictRecord
@@ -21,21 +19,17 @@ from ltmem_gui.pipeline.audit_sitting import Sitting
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.ui.bridge.holding import held
 from ltmem_gui.ui.bridge.supervisor import Supervisor
-from ltmem_gui.ui.models.audit_state import AuditPowers
+from ltmem_gui.ui.models.sittings import SittingHolder
 from ltmem_gui.ui.models.workbench import Notice
 
 LOAD_TASK = "review.verdicts"
 BEGIN_TASK = "review.verdicts.begin"
-STORE_TASK = "review.verdicts.store"
-END_TASK = "review.verdicts.end"
 
 
-class ReviewVerdicts(QObject):
-    """Hold what was judged of a plan's claims. Signals: `changed`, `noticed` (`Notice`), `ended`."""
+class ReviewVerdicts(SittingHolder):
+    """Hold what was judged of a plan's claims."""
 
-    changed = Signal()
-    noticed = Signal(object)
-    ended = Signal()
+    name = "review.verdicts"
 
     def __init__(
         self,
@@ -44,20 +38,11 @@ class ReviewVerdicts(QObject):
         clock: Callable[[], float] = time.time,
         parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
-        self._operations = operations
-        self._supervisor = supervisor
-        self._clock = clock
-        self._powers: AuditPowers | None = None
+        super().__init__(operations, supervisor, clock, parent)
         self._plan: Plan | None = None
         self._items: tuple[AuditItem, ...] = ()
         self._records: tuple[VerdictRecord, ...] = ()
         self._verdicts = Verdicts(())
-        self._sitting: Sitting | None = None
-
-    def lend(self, powers: AuditPowers) -> None:
-        """Take what a sitting needs."""
-        self._powers = powers
 
     # --- what is known ---
 
@@ -115,14 +100,8 @@ class ReviewVerdicts(QObject):
         standing = self.standing(item)
         if self._sitting is None or standing is None or standing.record.frame != self._frame:
             return False
-        self._store(self._sitting, undo_record(standing.record, frame=self._frame, at=int(self._clock())))
+        self._store(self._sitting, undo_record(standing.record, frame=self._frame, at=self._now()))
         return True
-
-    def end(self) -> None:
-        """End the sitting once everything is stored."""
-        if self._sitting is not None:
-            sitting, self._sitting = self._sitting, None
-            self._supervisor.spawn(END_TASK, self._end(sitting), policy="parallel")
 
     # --- inside ---
 
@@ -130,14 +109,9 @@ class ReviewVerdicts(QObject):
     def _frame(self) -> str:
         return f"review of plan {self._plan.digest[:8]}" if self._plan is not None else ""
 
-    def _lent(self) -> AuditPowers:
-        if self._powers is None:
-            raise UsageError("no folder was named", "name folders first")
-        return self._powers
-
     def _record(self, item: AuditItem, support: Support, note: str) -> VerdictRecord:
         rater = self._lent().approver()
-        return verdict_record(item, support, rater=rater, frame=self._frame, at=int(self._clock()), note=note)
+        return verdict_record(item, support, rater=rater, frame=self._frame, at=self._now(), note=note)
 
     def _take(self, records: tuple[VerdictRecord, ...]) -> None:
         self._records = records
@@ -145,7 +119,7 @@ class ReviewVerdicts(QObject):
         self.changed.emit()
 
     def _store(self, sitting: Sitting, record: VerdictRecord) -> None:
-        self._supervisor.spawn(STORE_TASK, self._append(sitting, record), policy="parallel")
+        self._append(sitting, record)
         self._take((*self._records, record))
 
     async def _load(self, plan: Plan, base: Mapping[str, bytes], rollouts: Mapping[str, Rollout]) -> None:
@@ -158,21 +132,13 @@ class ReviewVerdicts(QObject):
         powers = self._lent()
         with held(powers.folders_changed):
             plan = await self._operations.audit.plan_sitting(powers.request(), powers.approver(), self._frame)
-            selection = Selection(plan_digest=plan.digest)
-            if not await powers.confirm(plan, selection):
-                return
-        grant = await self._operations.approve(plan, selection, approver=powers.approver(), surface="window")
-        self._sitting = await self._operations.audit.open_sitting(grant)
+        self._sitting = await self._open(plan)
+        if self._sitting is None:
+            return
         self._store(self._sitting, self._record(item, support, note))
 
-    async def _append(self, sitting: Sitting, record: VerdictRecord) -> None:
-        try:
-            await sitting.append(record)
-        except KnownError:
-            # What is shown is what is stored.
-            self._sitting = None
-            self._take(tuple(known for known in self._records if known is not record))
-            raise
+    def _give_up(self, record: VerdictRecord) -> None:
+        self._take(tuple(known for known in self._records if known is not record))
 
     async def _end(self, sitting: Sitting) -> None:
         await sitting.close()
