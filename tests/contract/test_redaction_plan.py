@@ -15,9 +15,10 @@ from ltmem_gui.domain.plan import Plan, PlanState
 from ltmem_gui.domain.review import from_flags
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.redactor import service
-from tests.helpers.agents import copied, extracted
+from tests.helpers.agents import copied
 from tests.helpers.bench import Bench
 from tests.helpers.guard import Guard
+from tests.helpers.kept_by_git import kept_by_git
 from tests.helpers.program import Program
 from tests.helpers.secret_shapes import tokens
 
@@ -37,21 +38,8 @@ def kept(bench: Bench) -> bytes:
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    """A folder whose baseline holds a secret that was deleted since, and whose files hold another, twice."""
-    bench = extracted(tmp_path_factory.mktemp("redact"), ["Never use npm in this repo, always use pnpm."])
-    bench.memory.mkdir()
-    (bench.memory / "old.md").write_text(f"the key was {OLD}\n")
-
-    async def consolidate() -> None:
-        plan = await bench.plan_consolidate()
-        override = {"secret-after:old.md:1": "it is the test's"}
-        selection = from_flags(plan, reject=["old.md:*"], rest="accept", overrides=override)
-        grant = await Operations(bench).approve(plan, selection, approver="test", surface="command line")
-        await Operations(bench).apply(grant, cancel=CancelToken(), listen=bench.events.append)
-
-    asyncio.run(consolidate())
-    (bench.memory / "old.md").unlink()
-    return bench
+    """A folder whose baseline holds a secret that was deleted since."""
+    return kept_by_git(tmp_path_factory.mktemp("redact"), OLD)
 
 
 @pytest.fixture

@@ -13,16 +13,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from ltmem_gui.domain.cancel import CancelToken
-from ltmem_gui.domain.review import from_flags
-from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.ui.dialogs import confirmation
 from ltmem_gui.ui.dialogs.confirmation import ConfirmationSheet
 from tests.gui.conftest import LoopHarness
 from tests.gui.queue_room import QueueRoom
-from tests.helpers.agents import extracted
 from tests.helpers.bench import Bench
 from tests.helpers.guard import Guard
+from tests.helpers.kept_by_git import kept_by_git
 from tests.helpers.secret_shapes import tokens
 
 ACTION = "memory.redact"
@@ -30,22 +27,9 @@ SECRET = tokens(6)["forge-1"]
 
 
 @pytest.fixture(scope="module")
-def kept_by_git(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     """A folder without a secret whose baseline still holds one."""
-    bench = extracted(tmp_path_factory.mktemp("kept"), ["Never use npm in this repo, always use pnpm."])
-    bench.memory.mkdir()
-    (bench.memory / "old.md").write_text(f"the key was {SECRET}\n")
-
-    async def consolidate() -> None:
-        plan = await bench.plan_consolidate()
-        override = {"secret-after:old.md:1": "it is the test's"}
-        selection = from_flags(plan, reject=["old.md:*"], rest="accept", overrides=override)
-        grant = await Operations(bench).approve(plan, selection, approver="test", surface="command line")
-        await Operations(bench).apply(grant, cancel=CancelToken(), listen=bench.events.append)
-
-    asyncio.run(consolidate())
-    (bench.memory / "old.md").unlink()
-    return bench
+    return kept_by_git(tmp_path_factory.mktemp("kept"), SECRET)
 
 
 @pytest.fixture
@@ -72,12 +56,12 @@ def test_what_is_found_becomes_a_plan_to_review(room: QueueRoom, guard: Guard) -
 
 
 def test_what_only_git_keeps_is_asked_for_at_once(
-    room: QueueRoom, guard: Guard, kept_by_git: Bench, monkeypatch: pytest.MonkeyPatch
+    room: QueueRoom, guard: Guard, kept: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(confirmation, "ARM_MS", 20)
     with guard.grant():
-        shutil.copytree(kept_by_git.memory, room.root)
-        shutil.copytree(kept_by_git.home, room.home)
+        shutil.copytree(kept.memory, room.root)
+        shutil.copytree(kept.home, room.home)
     said: list[str] = []
 
     async def both() -> None:
