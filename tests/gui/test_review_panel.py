@@ -488,3 +488,46 @@ def test_every_selection_clears_the_view_of_the_one_before(room: Room) -> None:
     assert "TEXT" in texts["a.md"]
     assert not any("TEXT" in line for line in (*texts["b.bin"], *texts["c.md"]))
     assert any(line.startswith("before: 2 bytes") for line in texts["b.bin"])
+
+
+def test_the_next_finding_opens_its_own_fold_alone(room: Room) -> None:
+    old, new = many_hunks(4, 100)
+    lines = (20, 120, 130, 220)
+    found = [finding("n.md", at, name=f"f{at}", severity=Severity.WARNING) for at in lines]
+    load(room, {"n.md": old}, {"n.md": new}, found)
+    panel = room.panel
+    document = panel.model.document
+    assert [document.place_of(at - 1) for at in lines] == [None] * 4
+    panel.view.set_cursor_row(0)
+    seen = []
+    for _ in range(4):
+        room.press(K.Key_G)
+        seen.append(panel.model.document.row(panel.view.cursor_row).new)
+    assert seen == [*lines]
+    assert panel.model.document.place_of(320) is None
+    panel.view.set_cursor_row(panel.model.document.count - 1)
+    for _ in range(4):
+        room.press(K.Key_G, SHIFT)
+        seen.append(panel.model.document.row(panel.view.cursor_row).new)
+    assert seen == [*lines, *reversed(lines)]
+
+
+def test_from_below_the_last_finding_of_a_fold_comes_first(room: Room) -> None:
+    old, new = many_hunks(2, 100)
+    found = [finding("n.md", at, name=f"f{at}", severity=Severity.WARNING) for at in (120, 130)]
+    load(room, {"n.md": old}, {"n.md": new}, found)
+    panel = room.panel
+    panel.view.set_cursor_row(panel.model.document.count - 1)
+    room.press(K.Key_G, SHIFT)
+    assert panel.model.document.row(panel.view.cursor_row).new == 130
+
+
+def test_a_decision_leaves_the_list_of_findings_where_it_is(room: Room) -> None:
+    old, new = many_hunks(3)
+    load(room, {"n.md": old}, {"n.md": new}, [finding("n.md", at, name=f"f{at}") for at in (5, 13, 21)])
+    panel = room.panel
+    listed = child(panel, "review.findings")
+    listed.setCurrentIndex(panel.findings_model.index(1))  # type: ignore[attr-defined]
+    room.press(K.Key_X)
+    assert "settled" in panel.findings_model.rows[0].text
+    assert listed.currentIndex().row() == 1  # type: ignore[attr-defined]

@@ -103,6 +103,18 @@ def test_an_unfolded_document_holds_both_texts(old: list[str], new: list[str], e
     assert "".join(p.right.line for p in sides if p.right and p.right.kind in (K.CONTEXT, K.ADDED)) == after
 
 
+def test_lines_below_a_longer_edit_are_found_beside_it() -> None:
+    old = "".join(f"{n}\n" for n in range(8))
+    plan, _ = plan_of_files({"n.md": old}, {"n.md": old.replace("2\n", "two\n")})
+    review = Review(plan)
+    review = review.edit(review.units[0].key, ("a\n", "2\n", "b\n", "c\n", "d\n", "e\n", "f\n"))
+    doc = lay_out(plan.changes[0], review, split_lines(old), Look(whole=True))
+    below = [doc.place_of(line) for line in (3, 4, 5, 6, 7)]
+    assert [doc.row(row or 0).text for row in below] == ["3", "4", "5", "6", "7"]
+    assert [doc.place_of(line) for line in (-1, 8)] == [None, None]
+    assert doc.fold_row_of(3) is None
+
+
 def test_side_by_side_pads_the_shorter_side() -> None:
     doc, _ = document("a\nb\nc\nsame\n", "A\nsame\nnew\n")
     shown = [

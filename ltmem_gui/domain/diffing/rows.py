@@ -6,12 +6,14 @@ made when they are asked for.
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate, islice
+from operator import itemgetter
 from typing import NamedTuple
 
 from ltmem_gui.domain.diffing.sections import Heading, Headings
@@ -169,19 +171,26 @@ class Document:
 
     def place_of(self, line: int, *, old: bool = False) -> int | None:
         """Return the row of a line (from 0) of the new or the old text; None when it is folded away."""
-        for start, run in zip(self._starts, self.runs, strict=True):
-            first = run.old if old else run.new
-            if run.kind not in (RowKind.HEADER, RowKind.FOLD) and 0 <= first <= line < first + run.size:
-                return start + line - first
-        return None
+        found = (self._old_lines if old else self._new_lines).find(line)
+        return None if found is None or self.runs[found[0]].kind is RowKind.FOLD else self._starts[found[0]] + found[1]
 
     def fold_of(self, line: int, *, old: bool = False) -> int | None:
         """Return the gap that hides a line (from 0)."""
-        for run in self.runs:
-            first = run.old if old else run.new
-            if run.kind is RowKind.FOLD and 0 <= first <= line < first + run.hidden:
-                return run.gap
-        return None
+        row = self.fold_row_of(line, old=old)
+        return None if row is None else self.row(row).gap
+
+    def fold_row_of(self, line: int, *, old: bool = False) -> int | None:
+        """Return the row of the fold that hides a line (from 0)."""
+        found = (self._old_lines if old else self._new_lines).find(line)
+        return self._starts[found[0]] if found is not None and self.runs[found[0]].kind is RowKind.FOLD else None
+
+    @cached_property
+    def _old_lines(self) -> _Lines:
+        return _Lines([(run.old, run) for run in self.runs])
+
+    @cached_property
+    def _new_lines(self) -> _Lines:
+        return _Lines([(run.new, run) for run in self.runs])
 
     def heading(self, row: Row) -> Heading | None:
         """Return the Markdown heading a row stands under, in the new text."""
@@ -208,6 +217,34 @@ class Document:
         if self._pairs is None:
             self._pairs = _Pairs(self.runs, self._starts)
         return self._pairs
+
+
+class _Lines:
+    """Which run holds a line. An edit may be longer than what it stands for: what follows it keeps its own numbers."""
+
+    def __init__(self, firsts: Sequence[tuple[int, Run]]) -> None:
+        spans: list[tuple[int, int, int]] = []
+        limit = sys.maxsize
+        for at in range(len(firsts) - 1, -1, -1):
+            first, run = firsts[at]
+            if first < 0:
+                continue
+            if run.kind is not RowKind.HEADER:
+                end = min(limit, first + (run.hidden if run.kind is RowKind.FOLD else run.size))
+                if end > first:
+                    spans.append((first, end, at))
+            if run.kind is RowKind.HEADER or run.unit is None:
+                limit = first
+        spans.reverse()
+        self._spans = spans
+
+    def find(self, line: int) -> tuple[int, int] | None:
+        """Return the number of the run and the place of the line in it."""
+        at = bisect_right(self._spans, line, key=itemgetter(0)) - 1
+        if at < 0:
+            return None
+        first, end, run = self._spans[at]
+        return (run, line - first) if line < end else None
 
 
 class _Pairs:

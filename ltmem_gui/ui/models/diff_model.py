@@ -40,6 +40,12 @@ class FileInput:
         return () if self.base is None else tuple(new_lines(self.change, self.base))
 
     @cached_property
+    def counts(self) -> tuple[int, int]:
+        """Return how many lines the change adds and removes."""
+        hunks = self.change.hunks
+        return sum([len(hunk.new) for hunk in hunks]), sum([len(hunk.old) for hunk in hunks])
+
+    @cached_property
     def headings(self) -> Headings:
         """Return the Markdown headings of the proposed text."""
         return Headings(self.proposed)
@@ -231,13 +237,22 @@ class DiffModel(QObject):
         return self.decision_of(row) is Decision.UNDECIDED
 
     def next_finding(self, row: int, step: int) -> int | None:
-        """Return the next row with a finding; folds are opened for it."""
-        lines = sorted(self._findings)
-        rows = sorted(r for line in lines if (r := self.reveal(line - 1)) is not None)
+        """Return the next row with a finding; a fold that hides it is opened."""
+        places: list[tuple[int, int | None]] = []
+        for line in self._findings:
+            place = self.document.place_of(line - 1)
+            fold = self.document.fold_row_of(line - 1) if place is None else None
+            if place is not None and (place > row if step > 0 else place < row):
+                places.append((place, None))
+            elif fold is not None and (fold >= row if step > 0 else fold < row) and self.document.row(fold).gap >= 0:
+                places.append((fold, line))
         if self._file_findings and self._number_of:
-            rows = sorted({*rows, min(self._number_of)})
-        found = [r for r in rows if r > row] if step > 0 else [r for r in reversed(rows) if r < row]
-        return found[0] if found else None
+            first = min(self._number_of)
+            places += [(first, None)] if (first > row if step > 0 else first < row) else []
+        if not places:
+            return None
+        place, hidden = (min if step > 0 else max)(places, key=lambda p: (p[0], p[1] or 0))
+        return place if hidden is None else self.reveal(hidden - 1)
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -59,9 +59,17 @@ class FindingsModel(QAbstractListModel):
             findings = {f.id: f for f in (*review.plan.findings, *review.checked)}.values()
             rows = [FindingRow(f, f.id in open_ids, review.overrides.get(f.id, "")) for f in findings]
             rows.sort(key=lambda row: (_ORDER.index(row.finding.severity), row.finding.path, row.finding.line or 0))
-        if rows != self._all:
-            self._all = rows
+        if rows == self._all:
+            return
+        same = [row.finding.id for row in rows] == [row.finding.id for row in self._all]
+        self._all = rows
+        if not same:
             self._arrange()
+            return
+        # A decision settles findings and moves none: the list keeps its place.
+        self.rows = self._wanted()
+        if self.rows:
+            self.dataChanged.emit(self.index(0), self.index(len(self.rows) - 1))
 
     def set_severity(self, severity: Severity | None) -> None:
         """Show one severity, or all."""
@@ -84,5 +92,8 @@ class FindingsModel(QAbstractListModel):
 
     def _arrange(self) -> None:
         self.beginResetModel()
-        self.rows = [row for row in self._all if self.severity in (None, row.finding.severity)]
+        self.rows = self._wanted()
         self.endResetModel()
+
+    def _wanted(self) -> list[FindingRow]:
+        return [row for row in self._all if self.severity in (None, row.finding.severity)]

@@ -159,8 +159,7 @@ class ReviewState(QObject):
     def budget(self, path: str) -> str:
         """Return size before and after, in words: bytes, lines, tokens (a quarter of the bytes), and what goes."""
         change = self.files[path].change
-        added = sum(len(h.new) for h in change.hunks)
-        removed = sum(len(h.old) for h in change.hunks)
+        added, removed = self.files[path].counts
         parts = [f"{change.old_size:,} → {change.new_size:,} bytes"]
         base = self.files[path].base
         if base is not None and change.hunks:

@@ -387,8 +387,7 @@ class ReviewPanel(ReviewPage):
         assert review is not None
         change = self.state.files[path].change
         undecided, total = review.undecided_in(path)
-        added = sum(len(hunk.new) for hunk in change.hunks)
-        removed = sum(len(hunk.old) for hunk in change.hunks)
+        added, removed = self.state.files[path].counts
         found = len(self.model.findings)
         parts = [f"+{added} −{removed}", f"{undecided} of {total} undecided" if total else "nothing to decide"]
         parts += [plural(found, "finding")] if found else []
