@@ -24,5 +24,6 @@ def test_a_signal_mid_run_ends_the_program_soon(tmp_path: Path, number: signal.S
 @SIGNALS
 @pytest.mark.bench
 def test_a_signal_while_the_agent_works_ends_the_program_soon(tmp_path: Path, number: signal.Signals) -> None:
-    samples = extracted_samples(tmp_path / "samples")
-    assert close_while_the_agent_works(samples, tmp_path, number, "real") < LIMIT_SECONDS
+    place = tmp_path / "samples"
+    place.mkdir()
+    assert close_while_the_agent_works(extracted_samples(place), tmp_path, number, "real") < LIMIT_SECONDS
