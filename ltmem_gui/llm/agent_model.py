@@ -7,57 +7,20 @@ but the conversation is sent.
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ltmem_gui.domain.agent import AgentBrief, AgentCall, AgentMessage, AgentReply, ToolSpec
 from ltmem_gui.domain.hazards import one_line
-from ltmem_gui.domain.limits import ProviderLimits, ServerForms
-from ltmem_gui.domain.plan import ProviderMark
-from ltmem_gui.domain.providers import ProviderSettings
 from ltmem_gui.llm.answers import of_chat, of_responses, whole_calls
-from ltmem_gui.llm.connection import Connection, OnThread
-from ltmem_gui.llm.prompts import Prompts
-from ltmem_gui.llm.server_memory import Accepts, ServerMemory
+from ltmem_gui.llm.server_memory import Accepts
+from ltmem_gui.llm.server_side import ServerSide
 
 REASONING_EFFORT = "medium"
 
 
-class OpenAIAgentModel:
+class OpenAIAgentModel(ServerSide):
     """Implement the port `AgentModel` for one server and model."""
-
-    def __init__(
-        self,
-        provider: ProviderSettings,
-        *,
-        memory: ServerMemory | None = None,
-        on_thread: OnThread | None = None,
-        key: str = "",
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        """Take the server and what runs blocking work; nothing is opened yet. `clock` returns Unix seconds."""
-        self._provider = provider
-        self._connection = Connection(provider, memory=memory, on_thread=on_thread, key=key, clock=clock)
-        self._prompts = Prompts()
-
-    @property
-    def mark(self) -> ProviderMark:
-        """Return the provider as plans bind it."""
-        return self._provider.mark
-
-    @property
-    def limits(self) -> ProviderLimits | None:
-        """Return what the server last said of its limits."""
-        return self._connection.limits
-
-    def forms(self) -> ServerForms | None:
-        """Return what the server was found to take, None where nothing had to be found out."""
-        return self._connection.forms
-
-    def recall(self, forms: ServerForms) -> None:
-        """Take over what an earlier run found out."""
-        self._connection.memory.recall(self._provider, forms)
 
     def opening(self, brief: AgentBrief) -> tuple[AgentMessage, ...]:
         """Return instructions and task of a run."""
@@ -80,10 +43,6 @@ class OpenAIAgentModel:
         calls = whole_calls(connection, answered)
         usage = answered.usage
         return AgentReply(answered.text, calls, usage.input, usage.output, usage.cached)
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._connection.close()
 
 
 def _for_chat(

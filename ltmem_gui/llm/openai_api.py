@@ -12,23 +12,21 @@ from typing import Any
 
 from ltmem_gui.domain.errors import KnownError, ProviderError
 from ltmem_gui.domain.extraction import ExtractionInput, ExtractionReply, decode_reply
-from ltmem_gui.domain.limits import ProviderLimits, ServerForms
 from ltmem_gui.domain.memory_items import estimate_tokens
-from ltmem_gui.domain.plan import ProviderMark
 from ltmem_gui.domain.providers import ConnectionReport, ProviderSettings, Rung
 from ltmem_gui.domain.rollouts import RolloutItem
 from ltmem_gui.llm.answers import Answered
 from ltmem_gui.llm.asking import Question, ask
 from ltmem_gui.llm.budget import cut_to, smaller_budget
-from ltmem_gui.llm.connection import Connection, OnThread
+from ltmem_gui.llm.connection import OnThread
 from ltmem_gui.llm.failures import without_secrets
 from ltmem_gui.llm.parts import Parts
-from ltmem_gui.llm.prompts import Prompts
 from ltmem_gui.llm.schema import STAGE_ONE_NAME, stage_one_schema
 from ltmem_gui.llm.server_memory import ServerMemory
+from ltmem_gui.llm.server_side import ServerSide
 
 
-class OpenAIExtractor:
+class OpenAIExtractor(ServerSide):
     """Implement the `Extractor` port for one server and model."""
 
     def __init__(
@@ -41,32 +39,9 @@ class OpenAIExtractor:
         clock: Callable[[], float] = time.time,
         stopwatch: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """Take the server, what is already known of it, and what runs blocking work; nothing is opened yet.
-
-        `clock` returns Unix seconds, `stopwatch` seconds from anywhere.
-        """
-        self._connection = Connection(provider, memory=memory, on_thread=on_thread, key=key, clock=clock)
-        self._provider = provider
-        self._prompts = Prompts()
+        """Take what any server side takes; `stopwatch` returns seconds from anywhere."""
+        super().__init__(provider, memory=memory, on_thread=on_thread, key=key, clock=clock)
         self._stopwatch = stopwatch
-
-    @property
-    def mark(self) -> ProviderMark:
-        """Return the provider as plans bind it."""
-        return self._provider.mark
-
-    @property
-    def limits(self) -> ProviderLimits | None:
-        """Return what the server last said of its limits."""
-        return self._connection.limits
-
-    def forms(self) -> ServerForms | None:
-        """Return what the server was found to take, None where nothing had to be found out."""
-        return self._connection.forms
-
-    def recall(self, forms: ServerForms) -> None:
-        """Take over what an earlier run found out."""
-        self._connection.memory.recall(self._provider, forms)
 
     async def extract(self, request: ExtractionInput) -> ExtractionReply:
         """Answer for one rollout. Raises `ProviderError`; group `too_large` after one smaller try."""
@@ -114,10 +89,6 @@ class OpenAIExtractor:
         rung = self._connection.memory.of(self._provider).rung
         detail = "; ".join(part for part in (first, second) if part)
         return ConnectionReport(models, schema_ok, no_op_ok, schema_ms, no_op_ms, rung, detail, self.limits)
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._connection.close()
 
     @cached_property
     def _schema(self) -> dict[str, Any]:
