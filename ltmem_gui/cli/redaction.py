@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, TextIO, cast
 from ltmem_gui.cli.context import Context, Subparsers
 from ltmem_gui.domain.errors import ExitCode, InputError
 from ltmem_gui.domain.hazards import one_line
+from ltmem_gui.domain.measures import plural
 from ltmem_gui.domain.redaction.policy import allow_digest
 from ltmem_gui.domain.secrets import SecretFinding
 from ltmem_gui.pipeline.ports import Redactor
@@ -25,17 +26,32 @@ _SHORT = 12
 
 def register(commands: Subparsers) -> None:
     """Add the commands of redaction."""
-    redact = commands.add_parser("redact", help="replace secrets in a text by placeholders")
+    redact = commands.add_parser(
+        "redact",
+        help="replace secrets in a text by placeholders",
+        description="Print FILE with every secret replaced by [REDACTED:kind]. The file stays as it is; how many "
+        "secrets of which kind were replaced is said on standard error.",
+    )
     redact.add_argument("file", nargs="?", metavar="FILE", help="the text; standard input when left out")
     form = redact.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the text and the findings as JSON")
     form.add_argument("--jsonl", action="store_true", help='read {"id", "text"} a line, answer with findings a line')
     form.add_argument("--digest", metavar="SALT", help="print the salted digest of a value, for redaction_allowed")
-    redact.add_argument("--engine", choices=("full", "layer"), default="full", help="layer: without kingfisher")
+    redact.add_argument(
+        "--engine",
+        choices=("full", "layer"),
+        default="full",
+        help="full: kingfisher and our rules; layer: our rules alone",
+    )
     redact.set_defaults(run=_run_redact)
 
-    scan = commands.add_parser("scan-secrets", help="find secrets in a memory folder and in its git objects")
-    scan.add_argument("--json", action="store_true")
+    scan = commands.add_parser(
+        "scan-secrets",
+        help="find secrets in a memory folder and in its git objects",
+        description="List every secret in the files of the folder that --memory-root DIR names, and in all that git "
+        "keeps of it: by place and kind, never by value. Nothing is changed; exit 1 when something is found.",
+    )
+    scan.add_argument("--json", action="store_true", help="print the findings as JSON")
     scan.set_defaults(run=_run_scan)
 
 
@@ -48,6 +64,7 @@ def _run_redact(args: argparse.Namespace, context: Context) -> int:
     text, errors = _decoded(_read(args.file, context.stdin))
     if args.jsonl:
         _redact_lines(redactor, text, context)
+        _say_engine(redactor, context)
         return int(ExitCode.DONE)
     redaction = redactor.redact(text)
     if args.json:
@@ -55,7 +72,14 @@ def _run_redact(args: argparse.Namespace, context: Context) -> int:
     else:
         _write(context.out, redaction.text, errors)
         _summary(redaction.findings, context)
+    _say_engine(redactor, context)
     return int(ExitCode.DONE)
+
+
+def _say_engine(redactor: Redactor, context: Context) -> None:
+    """Say when the full engine was wanted and our rules ran alone: nothing is skipped in silence."""
+    if getattr(redactor, "degraded", False):
+        context.warn(str(getattr(redactor, "status", "")))
 
 
 def _redact_lines(redactor: Redactor, text: str, context: Context) -> None:
@@ -75,8 +99,8 @@ def _redact_lines(redactor: Redactor, text: str, context: Context) -> None:
 
 def _summary(findings: Iterable[SecretFinding], context: Context) -> None:
     counts = Counter(finding.kind for finding in findings)
-    if counts:
-        context.warn("redacted: " + ", ".join(f"{kind} {count}" for kind, count in sorted(counts.items())))
+    found = ", ".join(f"{kind} {count}" for kind, count in sorted(counts.items()))
+    context.warn(f"redacted: {found}" if found else "redacted: nothing; no secret was found")
 
 
 def _findings_json(findings: Iterable[SecretFinding]) -> list[dict[str, Any]]:
@@ -148,6 +172,7 @@ def _run_scan(args: argparse.Namespace, context: Context) -> int:
         context.print_json(_scan_json(root, places, snapshot.problems))
     else:
         _say_scan(places, snapshot.problems, context)
+    _say_engine(redactor, context)
     return int(ExitCode.ERROR if places else ExitCode.DONE)
 
 
@@ -200,7 +225,8 @@ def _say_scan(places: list[_Place], problems: Iterable[str], context: Context) -
     files = len({place.where for place in places if not place.of.startswith("git ")})
     stored = len({place.where for place in places if place.of.startswith("git ")})
     if places:
-        context.say(f"{len(places)} secrets: in {files} files and in {stored} things that git keeps")
+        kept = plural(stored, "thing that git keeps", "things that git keeps")
+        context.say(f"{plural(len(places), 'secret')}: in {plural(files, 'file')} and in {kept}")
         context.say("to take them out: ltmem-gui plan redact --home DIR --memory-root DIR --json")
     else:
         context.say("no secret was found in the files and in git's objects")

@@ -1,8 +1,8 @@
 """Carry long texts and what was found in them between processes in pieces.
 
 A text of 5 MB that is pickled, sent or decoded in one call holds the interpreter, and with it the window, for longer
-than 50 ms on a busy machine; so does a list of a hundred thousand findings. Pieces do not, and the rest is done by
-small steps on a thread that only waits.
+than 50 ms on a busy machine. Pieces do not, and the rest is done by small steps on a thread that only waits. Findings
+travel and stay as numbers: a hundred thousand new objects set off a collection of garbage that holds every thread.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ltmem_gui.domain.secrets import Redaction, SecretFinding
+from ltmem_gui.domain.secrets import PackedFindings, Redaction
 
 PIECE = 131_072
 LONG = 262_144
@@ -50,10 +50,6 @@ def pack(redaction: Redaction) -> Parcel:
 
 
 def unpack(parcel: Parcel) -> Redaction:
-    """Return the redaction of a parcel."""
-    spans, labels = array("Q", parcel.spans), array("H", parcel.labels)
-    found: list[SecretFinding] = []
-    for index, label in enumerate(labels):
-        kind, engine = parcel.names[label]
-        found.append(SecretFinding(spans[2 * index], spans[2 * index + 1], kind, engine))
-    return Redaction(unpack_text(parcel.pieces), tuple(found))
+    """Return the redaction of a parcel; its findings stay packed until somebody looks at one."""
+    found = PackedFindings(array("Q", parcel.spans), array("H", parcel.labels), parcel.names)
+    return Redaction(unpack_text(parcel.pieces), found)

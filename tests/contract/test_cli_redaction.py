@@ -77,6 +77,14 @@ def test_a_text_comes_out_with_its_bytes() -> None:
     assert err == "redacted: github_token 1\n"
 
 
+def test_a_text_without_secrets_and_a_missing_engine_are_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert call("redact", stdin="nothing here\n") == (0, b"nothing here\n", "redacted: nothing; no secret was found\n")
+    monkeypatch.setattr(SecretRedactor, "degraded", property(lambda _: True))
+    _, out, err = call("redact", "--json", stdin="nothing here\n")
+    assert json.loads(out)["findings"] == []
+    assert err == "layer only, as asked\n"
+
+
 def test_json_gives_text_and_findings_in_code_points() -> None:
     text = f"🔑 {TOKEN}\r\nend\n"
 

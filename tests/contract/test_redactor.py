@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
 import os
@@ -267,7 +268,24 @@ def test_a_long_text_arrives_as_it_left(text: str) -> None:
     assert unpack_text(pack_text(text)) == text
     found = (SecretFinding(0, 3, "token", "layer"), SecretFinding(2**33, 2**33 + 1, "jwt", "kingfisher"))
     redaction = Redaction(text, (*found, found[0]))
-    assert unpack(pickle.loads(pickle.dumps(pack(redaction)))) == redaction
+    there = unpack(pickle.loads(pickle.dumps(pack(redaction))))
+    assert there == redaction
+    assert there.findings[1] == found[1]
+
+
+def test_findings_that_arrive_make_no_objects_before_they_are_looked_at() -> None:
+    many = Redaction("x", tuple(SecretFinding(at, at + 1, "token", "layer") for at in range(20_000)))
+    parcel = pack(many)
+    gc.disable()
+    try:
+        before = gc.get_count()[0]
+        there = unpack(parcel)
+        made = gc.get_count()[0] - before
+    finally:
+        gc.enable()
+    assert made < 200
+    assert len(there.findings) == 20_000
+    assert there.findings == many.findings
 
 
 def test_long_texts_go_to_the_workers_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
