@@ -24,7 +24,10 @@ _LONGEST_LINE = 4_000
 
 def register(commands: Subparsers) -> None:
     """Add the commands that look at what was done and at the queue."""
-    log = commands.add_parser("log", help="print the approvals and receipts, oldest first, and check their hash chain")
+    log = commands.add_parser(
+        "log",
+        help="print the approvals and receipts, oldest first, with the calls of agents, and check their hash chain",
+    )
     log.add_argument("--json", action="store_true")
     log.add_argument("--verify", action="store_true", help="check the chain; exit code 1 when it is broken")
     log.set_defaults(run=_run_log)

@@ -21,6 +21,7 @@ from ltmem_gui.domain.events import Event, JobFinished, Listener, RunSpent, igno
 from ltmem_gui.domain.hazards import visible
 from ltmem_gui.domain.jobs import JobOutcome
 from ltmem_gui.domain.plan import Plan, PlanState, load_plan, newly_left_out
+from ltmem_gui.domain.providers import BUILTIN
 from ltmem_gui.domain.review import from_flags, review_from_flags
 from ltmem_gui.domain.turned_down import rejected
 from ltmem_gui.pipeline.operations import Operations
@@ -119,6 +120,8 @@ def _made_anew(args: argparse.Namespace, context: Context, request: Request) -> 
         if args.reject:
             raise UsageError("--reject names hunks of no proposal", "add --proposal FILE")
         return request
+    if request.provider == BUILTIN:
+        raise UsageError("the built-in rules make no proposal anew", "apply it with --reject, or name --provider")
     proposal = read_plan(args.proposal, context)
     if (proposal.kind, proposal.operation) != ("apply", "consolidate"):
         raise UsageError("it is no proposal of a consolidation", "name the plan that you would apply", args.proposal)

@@ -73,11 +73,11 @@ class CallArgument:
     left_out: int = 0
     size: int | None = None
 
-    def in_words(self) -> str:
+    def in_words(self, *, named: bool = True) -> str:
         """Return it as a person reads it: what is left out is told in numbers."""
         size = "" if self.size is None else f" ({self.size:,} bytes)"
         more = f" (+{self.left_out:,} characters)" if self.left_out else ""
-        return f"{self.name}{size} {self.text}{more}".rstrip()
+        return f"{self.name if named else ''}{size} {self.text}{more}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,13 @@ class AgentAction:
     @property
     def asked(self) -> str:
         """Return the arguments on one line."""
-        return " · ".join(argument.in_words() for argument in self.arguments)
+        return asked_in_words(self.arguments)
+
+
+def asked_in_words(arguments: Sequence[CallArgument]) -> str:
+    """Return arguments on one line; the parts of a list are named once."""
+    names = ["", *(argument.name for argument in arguments)]
+    return " · ".join(each.in_words(named=each.name != last) for last, each in zip(names, arguments, strict=False))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ltmem_gui.domain.consent import Decision
-from ltmem_gui.domain.diffing.units import WHOLE
 from ltmem_gui.domain.refusals import RefusedHunk
 from ltmem_gui.domain.review import Review
 
@@ -14,7 +13,10 @@ def turned_down(review: Review, now: int) -> tuple[RefusedHunk, ...]:
     """Return the changes a person rejected, earlier ones first; one that was accepted this time is not among them."""
     taken = [texts for texts, _ in _decided(review, Decision.ACCEPT, Decision.EDITED)]
     earlier = [hunk for hunk in review.plan.refused if not any(_holds(texts, hunk) for texts in taken)]
-    return tuple({hunk.key: hunk for hunk in (*earlier, *rejected(review, now))}.values())
+    found = {hunk.key: hunk for hunk in earlier}
+    # What was rejected once more keeps its first day and its note, unless there is a new one.
+    found |= {hunk.key: hunk for hunk in rejected(review, now) if hunk.note or hunk.key not in found}
+    return tuple(found.values())
 
 
 def rejected(review: Review, now: int) -> tuple[RefusedHunk, ...]:
@@ -31,9 +33,8 @@ def _decided(review: Review, *decisions: Decision) -> Iterator[tuple[_Texts, str
         if unit.kind not in ("hunk", "part") or review.mark(unit.key).decision not in decisions:
             continue
         for member in unit.members:
-            if member.hunk != WHOLE:
-                old, new = review.lines_of(member)
-                yield (member.path, tuple(old), tuple(new)), review.notes.get(unit.key, "")
+            old, new = review.lines_of(member)
+            yield (member.path, old, new), review.notes.get(unit.key, "")
 
 
 def _holds(texts: _Texts, hunk: RefusedHunk) -> bool:

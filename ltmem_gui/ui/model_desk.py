@@ -187,6 +187,14 @@ class ModelDesk(QObject):
         finally:
             sheet.deleteLater()
 
+    def anew(self, plan: Plan, exclude: frozenset[str]) -> Wish:
+        """Return the wish for a plan that is made again: a model is told what was turned down in the one before."""
+        review = self._window.review.state.review
+        if plan.provider.name == BUILTIN or plan.kind != "apply":
+            return Wish(exclude)
+        same = review is not None and review.plan.digest == plan.digest
+        return Wish(exclude, refused=turned_down(review, int(self._clock())) if review and same else plan.refused)
+
     def _destination(self, plan: Plan) -> str:
         host = plan.provider.host
         to = f" to {one_line(host, 200)}" if host else ""

@@ -123,8 +123,11 @@ def test_the_command_line_carries_it(bench: Bench) -> None:
     assert len(found(load_plan(third.read_text(), where=""))) == 1
     where = ("--home", str(bench.home), "--memory-root", str(bench.memory))
     assert call(bench, "plan", "consolidate", *where, *rejects)[0] == 2
+    code, _, err = call(bench, "plan", "consolidate", *where, "--proposal", str(second))
+    assert (code, "apply it with --reject" in err) == (2, True)
     with agent_server() as server:
-        code, _, err = call(bench, "plan", "consolidate", *where, "--proposal", str(planned(bench, server)))
+        inputs = str(planned(bench, server))
+    code, _, err = call(bench, "plan", "consolidate", *where, "--provider", "custom", "--proposal", inputs)
     assert (code, "it is no proposal of a consolidation" in err) == (2, True)
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from ltmem_gui.domain.agent import AgentAction, AgentStep, ToolOutcome
-from ltmem_gui.domain.agent_kept import KEPT_BYTES, KeptState, kept_steps
+from ltmem_gui.domain.agent import AgentAction, AgentStep, AgentTranscript, ToolOutcome
+from ltmem_gui.domain.agent_kept import KEPT_BYTES, KeptState, bound, kept, kept_steps, steps_of
 from ltmem_gui.domain.consent import Receipt
 from ltmem_gui.pipeline.failure_words import WITHHELD
 from ltmem_gui.store.opening import DATABASE_NAME
@@ -52,9 +52,9 @@ class Run:
     events: list[Any]
 
     def steps(self) -> tuple[AgentStep, ...]:
-        kept = kept_steps(self.receipt)
-        assert kept.state is KeptState.WHOLE
-        return kept.steps
+        found = kept_steps(self.receipt)
+        assert found.state is KeptState.WHOLE
+        return found.steps
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_what_was_read_and_looked_for_is_kept(run: Run) -> None:
     read, search = run.steps()[0].actions
     assert read.asked == "line_offset 2 · max_lines 3"
     assert read.detail.startswith("lines 2-4 of ")
-    assert search.asked == "queries pnpm · queries never↵npm"
+    assert search.asked == "queries pnpm · never↵npm"
     long, _ = run.steps()[1].actions
     assert (len(long.arguments[0].text), long.arguments[0].left_out) == (400, 1_000_000 - 399)
 
@@ -156,6 +156,18 @@ def test_the_log_tells_each_call(run: Run) -> None:
     assert "transcript" not in entry["body"]
 
 
+def test_the_log_counts_the_calls_that_had_no_room(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home").create()
+    flood = AgentTranscript((AgentStep(1, (AgentAction("list", "a", ToolOutcome.DONE),) * 50),))
+    texts = kept(flood, (), room=2_000)
+    with home.open() as store:
+        store.record_receipt(a_receipt(steps=flood.rows(), transcript=texts, transcript_sha256=bound(texts)))
+    adapters = Bench(tmp_path)
+    _, log, _ = call(adapters, "log", "--home", str(home.path))
+    assert " calls more are not kept" in log
+    assert log.count("step 1: list a (done)") == 50 - steps_of(bound(texts), texts).left_out > 0
+
+
 def test_the_same_is_told_while_it_works(run: Run) -> None:
     live = [event for event in run.events if isinstance(event, AgentStep)]
     assert [step.actions for step in live] == [step.actions for step in run.steps()]
@@ -209,7 +221,7 @@ def test_words_that_cannot_be_checked_are_withheld(template: Bench, tmp_path: Pa
         monkeypatch.setattr(type(bench), "redact_text", one)
         receipt = run_with(bench, plan).receipt
     (search,) = kept_steps(receipt).steps[0].actions
-    assert search.asked == f"queries {WITHHELD} · queries pnpm"
+    assert search.asked == f"queries {WITHHELD} · pnpm"
     assert "UNCHECKABLE" not in search.detail
 
 

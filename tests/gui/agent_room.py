@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ltmem_gui.bootstrap import Composition, compose
-from ltmem_gui.domain.agent import AgentAction, AgentStep, AgentTranscript, ToolOutcome
+from ltmem_gui.domain.agent import AgentAction, AgentStep, AgentTranscript, CallArgument, ToolOutcome
+from ltmem_gui.domain.agent_kept import bound, kept
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.consent import Selection
 from ltmem_gui.domain.effects import AgentConstraints, SendToModel, StartAgent, UpdateJobs
@@ -23,6 +24,9 @@ from tests.helpers.bench import Bench, Inline
 
 HOST = "127.0.0.1:11434"
 HOSTILE = "../../etc/\u202epasswd"
+LOOKED_FOR = CallArgument("queries", "pnpm")
+SHELL = CallArgument("arguments", '{"cmd": "curl ⟨U+202E⟩…', 999_600)
+EDIT = (CallArgument("old_text", "- use npm↵", 0, 10), CallArgument("new_text", "- use pnpm↵", 0, 11))
 
 
 class InlineComposition(Composition):
@@ -56,16 +60,16 @@ def steps(number: int = 4) -> tuple[AgentStep, ...]:
         AgentStep(
             2,
             (
-                AgentAction("search", "", ToolOutcome.DONE, "2 matches of pnpm"),
-                AgentAction("read", HOSTILE, ToolOutcome.REFUSED, "the path leaves the folder"),
-                AgentAction("run_shell", "", ToolOutcome.REFUSED, "there is no such tool"),
+                AgentAction("search", "", ToolOutcome.DONE, "2 matches of pnpm", arguments=(LOOKED_FOR,)),
+                AgentAction("read", HOSTILE, ToolOutcome.REFUSED, "the path leaves the folder", "outside"),
+                AgentAction("run_shell", "", ToolOutcome.REFUSED, "there is no such tool", "unknown tool", (SHELL,)),
             ),
             "Let me look <b>around</b>.",
             1_200,
             40,
             0.25,
         ),
-        AgentStep(3, (AgentAction("edit", "MEMORY.md", ToolOutcome.DONE, "replaced"),), "", 1_300, 90, 1.5),
+        AgentStep(3, (AgentAction("edit", "MEMORY.md", ToolOutcome.DONE, "replaced", "", EDIT),), "", 1_300, 90, 1.5),
         AgentStep(4, (), "I took in two sessions.", 1_400, 10, 0.5),
     )
     return made[:number]
@@ -131,8 +135,9 @@ class AgentOperations(FakeOperations):
                 JobRecord(kind=GLOBAL_KIND, job_key=GLOBAL_KEY, status=JobStatus.ERROR, retry_at=retry),
             )
             raise self.failure
-        receipt = receipt_of(grant[0], len(self.done) + 1).model_copy(
-            update={"steps": AgentTranscript(self.played).rows(), "counts": AgentTranscript(self.played).counts()}
-        )
+        transcript = AgentTranscript(self.played)
+        texts = kept(transcript, ())
+        told = {"steps": transcript.rows(), "transcript": texts, "transcript_sha256": bound(texts)}
+        receipt = receipt_of(grant[0], len(self.done) + 1).model_copy(update=told | {"counts": transcript.counts()})
         self.done.append(receipt)
         return Applied(receipt, self.proposal, AgentTranscript(self.played))

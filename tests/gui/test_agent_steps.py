@@ -9,8 +9,10 @@ from PySide6.QtCore import QModelIndex, Qt
 from pytestqt.qtbot import QtBot
 
 from ltmem_gui.domain.agent import TOOLS, AgentAction, AgentStep, AgentTranscript, ToolOutcome
+from ltmem_gui.domain.agent_kept import bound, kept
 from ltmem_gui.domain.prices import Price
 from ltmem_gui.ui.models.agent_steps import (
+    ASKED,
     COLUMNS,
     FILE,
     RESULT,
@@ -22,6 +24,7 @@ from ltmem_gui.ui.models.agent_steps import (
     cell,
     detail_lines,
     rows_of,
+    rows_of_kept,
     rows_of_receipt,
     spoken,
     step_in_words,
@@ -31,6 +34,7 @@ from ltmem_gui.ui.panels.agent_transcript import AgentDrawer, TranscriptView
 from ltmem_gui.ui.theme import Theme
 from ltmem_gui.ui.widgets.labels import ElidedLabel
 from tests.gui.agent_room import steps
+from tests.helpers.stores import a_receipt
 
 
 @pytest.fixture
@@ -73,18 +77,77 @@ def test_each_call_is_a_row_and_tokens_stand_once_per_step(model: AgentStepsMode
 def test_a_refusal_is_told_by_word_sign_and_colour_and_hidden_characters_are_seen(
     model: AgentStepsModel, theme: Theme
 ) -> None:
-    assert shown(model, 2, RESULT) == "✕ refused: the path leaves the folder"
+    assert shown(model, 2, RESULT) == "✕ refused, outside: the path leaves the folder"
     assert shown(model, 2, FILE) == "../../etc/⟨U+202E⟩passwd"
     assert shown(model, 2, RESULT, Qt.ItemDataRole.ForegroundRole) == theme.color("state.bad")
     assert shown(model, 0, RESULT, Qt.ItemDataRole.ForegroundRole) is None
     assert shown(model, 2, STEP, Qt.ItemDataRole.AccessibleTextRole) == (
-        "Step 2, read, ../../etc/⟨U+202E⟩passwd, ✕ refused: the path leaves the folder"
+        "Step 2, read, ../../etc/⟨U+202E⟩passwd, ✕ refused, outside: the path leaves the folder"
     )
     assert "1 200 tokens sent" in spoken(rows_of(steps()[1])[0]).replace("\u202f", " ")
     row = model.row_at(2)
     assert row is not None
     assert ("said", "Let me look <b>around</b>.") in detail_lines(row)
     assert model.row_at(99) is None
+
+
+def test_what_was_asked_for_stands_beside_the_file_and_whole_in_the_detail(model: AgentStepsModel) -> None:
+    assert shown(model, 1, ASKED) == "queries pnpm"
+    assert shown(model, 3, ASKED) == 'arguments {"cmd": "curl ⟨U+202E⟩… (+999,600 characters)'
+    assert shown(model, 4, ASKED) == "old_text (10 bytes) - use npm↵ · new_text (11 bytes) - use pnpm↵"
+    assert shown(model, 5, ASKED) == ""
+    assert shown(model, 3, ASKED, Qt.ItemDataRole.ToolTipRole) == shown(model, 3, ASKED)
+    assert "curl" in str(shown(model, 3, STEP, Qt.ItemDataRole.AccessibleTextRole))
+    shell, edit = model.row_at(3), model.row_at(4)
+    assert shell is not None
+    assert edit is not None
+    lines = detail_lines(shell)
+    assert ("asked for", 'arguments: {"cmd": "curl ⟨U+202E⟩…') in lines
+    assert ("", "  999 600 more characters are not shown") in [(n, t.replace("\u202f", " ")) for n, t in lines]
+    assert ("reason", "unknown tool") in lines
+    assert detail_lines(edit)[3:7] == [
+        ("asked for", "old_text: - use npm↵"),
+        ("", "  10 bytes"),
+        ("", "new_text: - use pnpm↵"),
+        ("", "  11 bytes"),
+    ]
+
+
+def test_a_receipt_tells_what_was_asked_for_and_what_is_missing() -> None:
+    transcript = AgentTranscript(steps())
+    texts = kept(transcript, ())
+    receipt = a_receipt(steps=transcript.rows(), transcript=texts, transcript_sha256=bound(texts))
+    lived = [row for step in steps() for row in rows_of(step)]
+    assert rows_of_kept(receipt) == (lived, "")
+    rows, missing = rows_of_kept(receipt.model_copy(update={"transcript": None}))
+    assert [(row.tool, row.outcome, row.reason, row.arguments) for row in rows[1:4]] == [
+        ("search", ToolOutcome.DONE, "", ()),
+        ("read", ToolOutcome.REFUSED, "outside", ()),
+        ("unknown tool", ToolOutcome.REFUSED, "unknown tool", ()),
+    ]
+    assert "forgotten" in missing
+    assert "another program" in rows_of_kept(receipt.model_copy(update={"transcript_sha256": "0"}))[1]
+    assert "earlier version" in rows_of_kept(a_receipt(steps=("1: read a.md; 5 tokens sent, 2 received",)))[1]
+    assert rows_of_kept(a_receipt()) == ([], "")
+    full = kept(transcript, (), room=len(texts.body) - 300)
+    assert rows_of_kept(a_receipt(steps=("x",), transcript=full, transcript_sha256=bound(full)))[1].endswith(
+        "not kept."
+    )
+
+
+def test_a_flood_in_a_receipt_is_told_by_its_number() -> None:
+    flood = AgentTranscript((AgentStep(1, (AgentAction("list", "a", ToolOutcome.DONE),) * 130),))
+    rows = rows_of_receipt(flood.rows())
+    assert len(rows) == 129
+    assert (rows[-2].path, rows[-1].said, rows[-1].step) == ("a", "and 2 more calls", 1)
+
+
+def test_why_a_call_was_refused_does_not_repeat_the_file_beside_it() -> None:
+    where = "../x"
+    action = AgentAction("read", where, ToolOutcome.REFUSED, f"{where}: it climbs out", "outside")
+    (row,) = rows_of(AgentStep(1, (action,)))
+    assert cell(row, RESULT) == "✕ refused, outside: it climbs out"
+    assert ("", f"{where}: it climbs out") in detail_lines(row)
 
 
 def test_only_what_was_refused(model: AgentStepsModel) -> None:
@@ -110,6 +173,8 @@ def test_a_step_in_words() -> None:
     assert step_in_words(steps()[1]) == "step 2: search and 2 more"
     refused = AgentStep(3, (AgentAction("read", "../x", ToolOutcome.REFUSED),))
     assert step_in_words(refused) == "step 3: read ../x (refused)"
+    outside = AgentStep(3, (AgentAction("read", "../x", ToolOutcome.REFUSED, reason="outside"),))
+    assert step_in_words(outside) == "step 3: read ../x (refused: outside)"
 
 
 NAMES = st.text(st.characters(codec="utf-8", categories=("L", "N")), min_size=1, max_size=12)
@@ -118,6 +183,7 @@ ACTIONS = st.builds(
     tool=st.sampled_from(TOOLS),
     path=NAMES.map(lambda name: f"{name}.md"),
     outcome=st.sampled_from(ToolOutcome),
+    reason=st.sampled_from(("", "outside", "bad arguments", "read-only")),
 )
 STEPS = st.lists(st.builds(AgentStep, st.integers(1, 200), st.lists(ACTIONS, max_size=4).map(tuple)), max_size=5)
 

@@ -370,6 +370,15 @@ def test_a_proposal_is_made_again_with_a_remark(desk: Desk) -> None:
     assert "What's in Memory" in told
     assert review.state.plan is not earlier
     assert desk.controller.workbench.run_state.phase is RunPhase.PLAN_READY
+    after = review.state.plan
+    assert after is not None
+    assert [f.path for f in after.findings if f.rule == "refused-before"] == ["memory_summary.md"]
+    desk.harness.call(lambda: review.open_file("memory_summary.md"))
+    assert "refused-before" in {finding.rule for finding in review.model.findings}
+    anew = desk.controller.model_desk.anew(after, frozenset({"t"}))
+    assert (anew.exclude, [hunk.key for hunk in anew.refused]) == ({"t"}, [hunk.key for hunk in after.refused])
+    builtin = after.model_copy(update={"provider": after.provider.model_copy(update={"name": "builtin"})})
+    assert desk.controller.model_desk.anew(builtin, frozenset()).refused == ()
 
 
 def test_findings_of_a_proposal_stand_on_their_lines(desk: Desk) -> None:

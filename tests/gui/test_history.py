@@ -10,6 +10,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
+from ltmem_gui.domain.agent import AgentTranscript
+from ltmem_gui.domain.agent_kept import bound, kept
 from ltmem_gui.domain.consent import Receipt, ReceiptFile
 from ltmem_gui.domain.diffing.files import file_change
 from ltmem_gui.domain.plan import FileChange
@@ -17,6 +19,7 @@ from ltmem_gui.pipeline.written import LastApply
 from ltmem_gui.ui.models.workbench import Seen
 from ltmem_gui.ui.panels.history import HistoryPanel
 from ltmem_gui.ui.theme import Theme
+from tests.gui.agent_room import steps
 from tests.gui.builders import NOW, apply_plan, receipt_of
 from tests.helpers.reviews import many_hunks
 from tests.helpers.waiting import PATIENCE_MS
@@ -147,3 +150,20 @@ def test_other_receipts_take_the_text_away(panel: HistoryPanel, tmp_path: Path) 
     assert not panel.written.isVisible()
     panel.show_seen(Seen(receipts=()))
     assert not button(panel, "history.changes").isEnabled()
+
+
+def test_a_run_of_an_agent_tells_its_calls_or_why_they_are_missing(panel: HistoryPanel, tmp_path: Path) -> None:
+    transcript = AgentTranscript(steps())
+    texts = kept(transcript, ())
+    told = {"files": (), "steps": transcript.rows(), "transcript": texts, "transcript_sha256": bound(texts)}
+    whole = receipts(tmp_path)[2].model_copy(update={"kind": "consolidate", "operation_number": 4} | told)
+    gone = whole.model_copy(update={"operation_number": 5, "transcript": None})
+    panel.show_seen(Seen(receipts=(whole, gone)))
+    note = panel.findChild(QLabel, "history.note")
+    assert note is not None
+    assert "went when a session was forgotten" in note.text()
+    panel.select(4)
+    assert note.text() == ""
+    rows = panel.steps.model.rows
+    assert next(row.path for row in rows if row.refused) == "../../etc/\u202epasswd"
+    assert rows[1].arguments[0].text == "pnpm"

@@ -10,7 +10,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QColor
 
-from ltmem_gui.domain.agent import CHANGING, AgentAction, AgentStep, CallArgument, ToolOutcome
+from ltmem_gui.domain.agent import CHANGING, AgentAction, AgentStep, CallArgument, ToolOutcome, asked_in_words
 from ltmem_gui.domain.agent_kept import KeptState, kept_steps
 from ltmem_gui.domain.consent import Receipt
 from ltmem_gui.domain.hazards import one_line
@@ -67,7 +67,9 @@ class StepRow:
         if self.outcome is ToolOutcome.DONE:
             return self.detail or _WORDS[self.outcome]
         word = f"{_WORDS[self.outcome]}{f', {self.reason}' if self.reason else ''}"
-        return f"{word}: {self.detail}" if self.detail else word
+        # The file stands beside it.
+        why = self.detail.removeprefix(f"{self.path}: ") if self.path else self.detail
+        return f"{word}: {why}" if why else word
 
     @property
     def refused(self) -> bool:
@@ -122,7 +124,8 @@ def step_in_words(step: AgentStep) -> str:
         return f"step {step.number}: the agent says it is done"
     first = step.actions[0]
     more = f" and {len(step.actions) - 1} more" if len(step.actions) > 1 else ""
-    failed = "" if first.outcome is ToolOutcome.DONE else f" ({first.outcome.value})"
+    why = f": {first.reason}" if first.reason else ""
+    failed = "" if first.outcome is ToolOutcome.DONE else f" ({first.outcome.value}{why})"
     return f"step {step.number}: {one_line(f'{first.tool} {first.path}', 120)}{failed}{more}"
 
 
@@ -276,7 +279,7 @@ def cell(row: StepRow, column: int) -> str:
         case 2:
             return one_line(row.path, 200)
         case 3:
-            return one_line(" · ".join(argument.in_words() for argument in row.arguments), 600)
+            return one_line(asked_in_words(row.arguments), 600)
         case 4:
             return one_line(row.result, 300)
         case 5:
@@ -298,7 +301,7 @@ def detail_lines(row: StepRow) -> list[tuple[str, str]]:
     lines = [("step", str(row.step))]
     if row.outcome is not None:
         lines += [("tool", row.tool), ("file", row.path or DASH)]
-        lines += [line for argument in row.arguments for line in _argument_lines(argument)]
+        lines += _asked_lines(row.arguments)
         lines.append(("result", _WORDS[row.outcome]))
         lines += [("reason", row.reason)] if row.reason else []
         lines += [("", row.detail)] if row.detail else []
@@ -311,11 +314,15 @@ def detail_lines(row: StepRow) -> list[tuple[str, str]]:
     return lines
 
 
-def _argument_lines(argument: CallArgument) -> list[tuple[str, str]]:
-    """Return (name, text) of an argument: its size and what is not shown of it stand below it."""
-    about = [f"{count(argument.size)} bytes"] if argument.size is not None else []
-    about += [f"{count(argument.left_out)} more characters are not shown"] if argument.left_out else []
-    return [(argument.name, argument.text), *([("", ", ".join(about))] if about else [])]
+def _asked_lines(arguments: Sequence[CallArgument]) -> list[tuple[str, str]]:
+    """Return (name, text) of what was asked for: an argument a line, its size and what is not shown of it below."""
+    lines: list[tuple[str, str]] = []
+    for argument in arguments:
+        lines.append(("" if lines else "asked for", f"{argument.name}: {argument.text}"))
+        about = [f"{count(argument.size)} bytes"] if argument.size is not None else []
+        about += [f"{count(argument.left_out)} more characters are not shown"] if argument.left_out else []
+        lines += [("", f"  {', '.join(about)}")] if about else []
+    return lines
 
 
 def summary_lines(totals: StepTotals) -> list[tuple[str, str]]:
