@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from ltmem_gui.ui.verdict_ids import verdict_titles
+
 Context = Literal["everywhere", "queue", "inbox", "diff", "citations", "history"]
 
 CONTEXT_TITLES: dict[Context, str] = {
@@ -25,6 +27,11 @@ class KeyLine:
     keys: tuple[str, ...]
     title: str
     action: str = ""
+
+
+def _verdicts(context: Context, scope: str, front: str = "") -> tuple[KeyLine, ...]:
+    titles = verdict_titles(scope, front).items()
+    return tuple(KeyLine(context, (str(number),), title, id_) for number, (id_, title) in enumerate(titles, 1))
 
 
 KEYS: tuple[KeyLine, ...] = (
@@ -80,11 +87,7 @@ KEYS: tuple[KeyLine, ...] = (
     KeyLine("diff", ("T",), "Note on this change", "review.note"),
     KeyLine("diff", ("S",), "Go to the source of this line", "review.source"),
     KeyLine("diff", ("Shift+S",), "Next source of this line", "review.next_source"),
-    KeyLine("diff", ("1",), "Verdict: supports", "review.supports"),
-    KeyLine("diff", ("2",), "Verdict: partly", "review.partly"),
-    KeyLine("diff", ("3",), "Verdict: does not support", "review.does_not_support"),
-    KeyLine("diff", ("4",), "Verdict: wrong place", "review.wrong_place"),
-    KeyLine("diff", ("5",), "Verdict: cannot judge", "review.cannot_judge"),
+    *_verdicts("diff", "review", "Verdict: "),
     KeyLine("diff", ("0",), "Take the verdict back", "review.undo_verdict"),
     KeyLine("diff", ("Space",), "Show more of a fold", "review.unfold"),
     KeyLine("diff", ("F",), "Whole file or folded", "review.whole_file"),
@@ -114,11 +117,7 @@ KEYS: tuple[KeyLine, ...] = (
     KeyLine("citations", ("Alt+Shift+Up",), "Previous citation of these lines", "citations.previous_citing"),
     KeyLine("citations", ("E",), "Open in your editor…", "citations.editor"),
     KeyLine("citations", ("F",), "Show in the file manager…", "citations.reveal"),
-    KeyLine("citations", ("1",), "Supports", "audit.supports"),
-    KeyLine("citations", ("2",), "Partly", "audit.partly"),
-    KeyLine("citations", ("3",), "Does not support", "audit.does_not_support"),
-    KeyLine("citations", ("4",), "Wrong place", "audit.wrong_place"),
-    KeyLine("citations", ("5",), "Cannot judge", "audit.cannot_judge"),
+    *_verdicts("citations", "audit"),
     KeyLine("citations", ("T",), "Note on the verdict", "audit.note"),
     KeyLine("citations", ("S",), "Skip", "audit.skip"),
     KeyLine("citations", ("Z",), "Undo the last verdict", "audit.undo"),

@@ -27,15 +27,10 @@ from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.pipeline.audit_reports import ReportFormat
 from ltmem_gui.ui.actions import ActionRegistry
 from ltmem_gui.ui.models.audit_state import REPORTS, AuditSession, SittingWish
+from ltmem_gui.ui.verdict_ids import verdict_ids
 from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label
 
-VERDICTS: dict[str, Support] = {
-    "audit.supports": Support.SUPPORTS,
-    "audit.partly": Support.PARTLY,
-    "audit.does_not_support": Support.DOES_NOT_SUPPORT,
-    "audit.wrong_place": Support.WRONG_PLACE,
-    "audit.cannot_judge": Support.CANNOT_JUDGE,
-}
+VERDICTS = verdict_ids("audit")
 REPAIRS: dict[RepairKind, str] = {
     "re-anchor": "Re-anchor to where the lines are now",
     "fix note": "Fix the note: take the words of the note field",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ltmem_gui.ui.actions import ActionSpec
+from ltmem_gui.ui.verdict_ids import verdict_titles
 
 REVIEW_ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("review.next_change", "Next change", "diff"),
@@ -25,11 +26,10 @@ REVIEW_ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("review.note", "Note on this change…", "diff", tip="Kept with the receipt"),
     ActionSpec("review.source", "Go to the source of this line", "diff"),
     ActionSpec("review.next_source", "Next source of this line", "diff"),
-    ActionSpec("review.supports", "Verdict: supports", "diff", tip="Does the source that is shown support the line?"),
-    ActionSpec("review.partly", "Verdict: partly", "diff"),
-    ActionSpec("review.does_not_support", "Verdict: does not support", "diff"),
-    ActionSpec("review.wrong_place", "Verdict: wrong place", "diff"),
-    ActionSpec("review.cannot_judge", "Verdict: cannot judge", "diff"),
+    *(
+        ActionSpec(id_, title, "diff", tip="Does the source that is shown support the line?")
+        for id_, title in verdict_titles("review", "Verdict: ").items()
+    ),
     ActionSpec("review.undo_verdict", "Take the verdict back", "diff"),
     ActionSpec("review.unfold", "Show more of a fold", "diff"),
     ActionSpec("review.whole_file", "Whole file", "diff", tip="Show every unchanged line, or fold them"),

@@ -13,14 +13,9 @@ from ltmem_gui.ui.models.formats import plural
 from ltmem_gui.ui.models.review_evidence import Provenance
 from ltmem_gui.ui.models.review_verdicts import ReviewVerdicts
 from ltmem_gui.ui.panels.review_page import ReviewPage
+from ltmem_gui.ui.verdict_ids import verdict_ids
 
-VERDICT_ACTIONS: dict[str, Support] = {
-    "review.supports": Support.SUPPORTS,
-    "review.partly": Support.PARTLY,
-    "review.does_not_support": Support.DOES_NOT_SUPPORT,
-    "review.wrong_place": Support.WRONG_PLACE,
-    "review.cannot_judge": Support.CANNOT_JUDGE,
-}
+VERDICT_ACTIONS = verdict_ids("review")
 
 
 class ReviewJudging(QObject):
