@@ -190,8 +190,9 @@ def _ranges(
     mine = [row for row in rows if row.unit == unit.key]
     if review.mark(unit.key).decision is Decision.EDITED:
         return None
-    old = [row.old - 1 - hunk.old_start for row in mine if row.kind is RowKind.REMOVED and row.old]
-    new = [row.new - 1 - hunk.new_start for row in mine if row.kind is RowKind.ADDED and row.new]
+    # A view that looks past white space shows lines of the change as unchanged ones: they belong to both sides.
+    old = [row.old - 1 - hunk.old_start for row in mine if row.kind in (RowKind.REMOVED, RowKind.CONTEXT) and row.old]
+    new = [row.new - 1 - hunk.new_start for row in mine if row.kind in (RowKind.ADDED, RowKind.CONTEXT) and row.new]
     # Rows are in order: removed lines first, so a range over both reaches the end of one and the start of the other.
     old_range = (min(old), max(old) + 1) if old else (member.old[1], member.old[1])
     new_range = (min(new), max(new) + 1) if new else (member.new[0], member.new[0])

@@ -180,6 +180,11 @@ class FindBar(QFrame):
         self.field.selectAll()
         self._on_search_changed()
 
+    def resume(self) -> None:
+        """Show the bar and search for the last text; the focus stays where it is."""
+        self.show()
+        self._on_search_changed()
+
     def leave(self) -> None:
         """Hide the bar; the text is kept."""
         self.hide()

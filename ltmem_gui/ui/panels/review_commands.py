@@ -9,13 +9,13 @@ from PySide6.QtCore import QObject, Signal
 from ltmem_gui.domain.consent import Decision
 from ltmem_gui.domain.diffing.layout import Look
 from ltmem_gui.domain.diffing.rows import REVEAL, Row, RowKind
-from ltmem_gui.domain.diffing.searching import MAX_PLACES, Place, compile_search
 from ltmem_gui.domain.diffing.whitespace import Whitespace
-from ltmem_gui.domain.errors import RefusedError, UsageError
+from ltmem_gui.domain.errors import RefusedError
 from ltmem_gui.domain.findings import Finding, Severity
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.ui.models.formats import plural
 from ltmem_gui.ui.panels.review_page import ReviewPage
+from ltmem_gui.ui.panels.review_search import ReviewSearch
 from ltmem_gui.ui.widgets.diff_long_line import LongLineDialog
 
 _MODES = tuple(Whitespace)
@@ -30,10 +30,11 @@ class ReviewCommands(QObject):
     def __init__(self, panel: ReviewPage) -> None:
         super().__init__(panel)
         self._panel = panel
-        self._places: tuple[Place, ...] = ()
-        self._place = -1
+        self._search = ReviewSearch(panel, self.say, self)
         self._armed = ""
         self._noted = ""
+        self._edited = ""
+        self._drafts: dict[str, str] = {}
         self._overriding: Finding | None = None
 
     def bind(self) -> None:
@@ -66,8 +67,8 @@ class ReviewCommands(QObject):
             "whitespace": self._next_whitespace,
             "reading_list": lambda: p.show_reading_list(not p.reads_list),
             "long_line": self._show_long_line,
-            "find_next": lambda: self._go_place(1),
-            "find_previous": lambda: self._go_place(-1),
+            "find_next": lambda: self._search.go(1),
+            "find_previous": lambda: self._search.go(-1),
             "copy": p.hand_over.copy,
             "copy_patch": p.hand_over.copy_patch,
             "copy_place": p.hand_over.copy_place,
@@ -82,15 +83,15 @@ class ReviewCommands(QObject):
         p.header.copy_asked.connect(p.hand_over.copy_review)
         p.hand_over.told.connect(self.say)
         p.header.whitespace_reset.connect(self._on_whitespace_reset)
-        p.finder.searched.connect(self._on_searched)
-        p.finder.step_asked.connect(self._go_place)
-        p.finder.closed.connect(self._on_find_closed)
+        self._search.bind()
         p.notes.kept.connect(self._on_note_kept)
         p.notes.closed.connect(self._panel.focus_diff)
         p.edit.previewed.connect(self._on_edit_previewed)
         p.edit.kept.connect(self._on_edit_kept)
         p.edit.abandoned.connect(self._on_edit_abandoned)
+        p.edit.put_aside.connect(self._on_edit_put_aside)
         p.edit.left.connect(self._panel.focus_diff)
+        p.state.decided.connect(p.edit.preview_again)
         p.side.finding_chosen.connect(self._on_finding_chosen)
         p.side.override_asked.connect(self._on_override_asked)
 
@@ -108,6 +109,9 @@ class ReviewCommands(QObject):
             if not any(row.unit for row in rows):
                 self.say("These rows do not change")
                 return
+            if p.edit.is_open and any(row.unit == self._edited for row in rows):
+                self.say("These rows are being edited: keep the edit or drop it first")
+                return
             p.state.decide_rows(p.current_path(), rows, decision)
             p.view.set_cursor_row(min(p.view.cursor_row, p.model.document.count - 1))
             return
@@ -122,6 +126,9 @@ class ReviewCommands(QObject):
         """Take the last decision back and show where it was."""
         p = self._panel
         before = p.state.review
+        if before is not None and p.edit.is_open and self._edited not in before.undo().by_key:
+            self.say("This takes back the part that is being edited: keep the edit or drop it first")
+            return
         if before is None or not p.state.undo():
             self.say("Nothing to undo")
             return
@@ -132,6 +139,8 @@ class ReviewCommands(QObject):
         )
         if changed is not None:
             self._show_unit(changed.key, changed.path)
+        else:
+            self.say("Taken back")
 
     def edit(self) -> None:
         """Open the new lines of the change under the cursor."""
@@ -144,13 +153,19 @@ class ReviewCommands(QObject):
         if unit.kind not in ("hunk", "part"):
             self.say("This change is decided as a whole: accept or reject it")
             return
+        if p.edit.is_open and (p.edit.is_changed or key == self._edited):
+            p.edit.field.setFocus()
+            if key != self._edited:
+                self.say("Another change is being edited: keep that edit or drop it first")
+            return
         _, proposed = review.lines_of(unit.members[0])
         mark = review.mark(key)
-        reason = p.edit.begin(mark.edited if mark.edited is not None else proposed, proposed)
+        lines = mark.edited if mark.edited is not None else proposed
+        reason = p.edit.begin(lines, proposed, self._drafts.pop(key, None))
         if reason:
             self.say(f"Cannot be edited here: {reason}")
         else:
-            self._noted = key
+            self._edited = key
 
     def _decide_block(self, decision: Decision) -> None:
         p = self._panel
@@ -192,21 +207,24 @@ class ReviewCommands(QObject):
     def _on_edit_previewed(self, lines: tuple[str, ...]) -> None:
         p = self._panel
         review = p.state.review
-        if review is not None and self._noted in review.by_key:
-            p.model.set_review(review.edit(self._noted, lines))
+        if review is not None and self._edited in review.by_key:
+            p.model.set_review(review.edit(self._edited, lines))
 
     def _on_edit_kept(self, lines: tuple[str, ...]) -> None:
         p = self._panel
         try:
-            changed = p.state.edit(self._noted, lines)
+            changed = p.state.edit(self._edited, lines)
         except RefusedError as error:
             self.say(error.what)
             return
         if not changed:
             self._on_edit_abandoned()
             return
-        self._show_unit(self._noted, p.current_path())
+        self._show_unit(self._edited, p.current_path())
         self._panel.focus_diff()
+
+    def _on_edit_put_aside(self, text: str) -> None:
+        self._drafts[self._edited] = text
 
     def _on_edit_abandoned(self) -> None:
         if self._panel.state.review is not None:
@@ -376,44 +394,6 @@ class ReviewCommands(QObject):
         dialog.copy_asked.connect(p.hand_over.copy)
         dialog.editor_asked.connect(p.hand_over.open_in_editor)
         dialog.open()
-
-    # --- find ---
-
-    def _on_searched(self, text: str, regex: bool, match_case: bool, side: str) -> None:
-        p = self._panel
-        self._place = -1
-        if not text:
-            self._places = p.model.search(None, side)
-            p.finder.tell("")
-            return
-        try:
-            pattern = compile_search(text, regex=regex, match_case=match_case)
-        except UsageError as error:
-            self._places = p.model.search(None, side)
-            p.finder.tell(error.what)
-            return
-        self._places = p.model.search(pattern, side)
-        more = "+" if len(self._places) >= MAX_PLACES else ""
-        p.finder.tell(f"{len(self._places)}{more} found" if self._places else "not found")
-
-    def _go_place(self, step: int) -> None:
-        p = self._panel
-        if not self._places:
-            return
-        at = self._place + step
-        wrapped = not 0 <= at < len(self._places)
-        self._place = at % len(self._places)
-        place = self._places[self._place]
-        row = p.model.reveal(place.line, old=place.side == "old")
-        if row is not None:
-            p.view.set_cursor_row(row)
-            p.view.center_cursor()
-        turned = " · from the other end" if wrapped and len(self._places) > 1 and self._place != at else ""
-        p.finder.tell(f"{self._place + 1} of {len(self._places)}{turned}")
-
-    def _on_find_closed(self) -> None:
-        self._panel.model.search(None, "both")
-        self._panel.focus_diff()
 
     # --- words ---
 

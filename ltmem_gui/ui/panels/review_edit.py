@@ -17,13 +17,14 @@ _PREVIEW_MS = 60
 class EditPane(QFrame):
     """A small editor.
 
-    Signals: `previewed` (lines) while typing, `kept` (lines), `abandoned`, `left` when the focus should go back to the
-    diff with the draft kept.
+    Signals: `previewed` (lines) while typing, `kept` (lines), `abandoned`, `put_aside` (text of a changed draft whose
+    file is left), `left` when the focus should go back to the diff with the draft kept.
     """
 
     previewed = Signal(object)
     kept = Signal(object)
     abandoned = Signal()
+    put_aside = Signal(str)
     left = Signal()
 
     def __init__(self, mono: QFont, parent: QWidget | None = None) -> None:
@@ -72,14 +73,21 @@ class EditPane(QFrame):
         """Tell whether a change is being edited."""
         return self._opened is not None
 
-    def begin(self, lines: Sequence[str], proposed: Sequence[str]) -> str:
-        """Open lines for editing; returns the reason when they cannot be, else nothing."""
+    @property
+    def is_changed(self) -> bool:
+        """Tell whether the draft differs from what was opened."""
+        return self._opened is not None and self.field.toPlainText() != self._opened.text
+
+    def begin(self, lines: Sequence[str], proposed: Sequence[str], draft: str | None = None) -> str:
+        """Open lines for editing, or a draft of them; returns the reason when they cannot be, else nothing."""
         opened = open_for_edit(lines)
         if isinstance(opened, str):
             return opened
         self._opened = None
         self.field.setPlainText(opened.text)
         self._opened, self._proposed = opened, tuple(proposed)
+        if draft is not None:
+            self.field.setPlainText(draft)
         self._tell()
         self.show()
         self.field.setFocus()
@@ -105,12 +113,24 @@ class EditPane(QFrame):
         self._close()
         self.abandoned.emit()
 
+    def leave_file(self) -> None:
+        """Close, as the diff goes on to another file; what was typed is handed over and not lost."""
+        text = self.field.toPlainText() if self.is_changed else None
+        self._close()
+        if text is not None:
+            self.put_aside.emit(text)
+
     def escape(self) -> None:
         """Leave: an unchanged draft is closed, a changed one stays open and only loses the focus."""
-        if self._opened is not None and self.field.toPlainText() == self._opened.text:
-            self.abandon()
-        else:
+        if self.is_changed:
             self.left.emit()
+        else:
+            self.abandon()
+
+    def preview_again(self) -> None:
+        """Show a changed draft in the diff again, after decisions on other changes were shown there."""
+        if self.is_changed:
+            self._timer.start()
 
     def _close(self) -> None:
         self._opened = None

@@ -57,7 +57,7 @@ class ReviewPage(QWidget):
             return
         if path != self.current_path():
             if self.edit.is_open:
-                self.edit.abandon()  # a draft goes with the file it belongs to
+                self.edit.leave_file()
             self.model.open(self.state.files[path], review)
             self.view.setAccessibleName(f"Diff of {one_line(path, 300)}")
             self.file_shown.emit(path)

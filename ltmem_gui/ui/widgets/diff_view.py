@@ -46,6 +46,7 @@ class DiffView(QAbstractScrollArea):
         self._mono = mono
         self._rows = RowPainter(model, colors, mono, QGuiApplication.font())
         self._side_by_side = False
+        self._focused = False
         self._cursor = 0
         self._anchor = 0
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
@@ -180,6 +181,7 @@ class DiffView(QAbstractScrollArea):
         )
         marks = self._model.marks
         marks.start_frame()
+        self._focused = self.hasFocus()
         if self.paired:
             self._paint_pairs(painter, first, last, offset)
         else:
@@ -237,7 +239,7 @@ class DiffView(QAbstractScrollArea):
         first, last = self.selected_rows
         on = index == self._cursor if current is None else current
         several = last > first and first <= index <= last
-        return RowState(on, several, row.unit is not None and row.unit == active, self.hasFocus())
+        return RowState(on, several, row.unit is not None and row.unit == active, self._focused)
 
     # --- events ---
 
