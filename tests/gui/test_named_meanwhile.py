@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,12 @@ from PySide6.QtWidgets import QDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from ltmem_gui.domain.audit import Support
+from ltmem_gui.domain.consent import Selection
+from ltmem_gui.domain.plan import Plan
 from ltmem_gui.domain.rollouts import SourceSpec
 from ltmem_gui.pipeline.audit_operations import AuditOperations
 from ltmem_gui.pipeline.operations import Operations
+from ltmem_gui.pipeline.ports import InterruptedOperation
 from ltmem_gui.ui.bridge.holding import OtherFolders, held
 from ltmem_gui.ui.dialogs import confirmation
 from ltmem_gui.ui.models.audit_state import SittingWish
@@ -226,3 +230,31 @@ def test_a_question_for_the_layout_is_closed(moving: Moving, guard: Guard) -> No
     assert moving.dialogs() == []
     assert moving.said == DROPPED
     assert not layout.keeper.remembers
+
+
+@pytest.mark.parametrize("finish", [True, False])
+def test_the_question_of_what_was_interrupted_is_closed(moving: Moving, finish: bool) -> None:
+    desk, root = moving.room.controller.rooms.recovery, str(moving.room.controller.workbench.folders.memory_root)
+    cut_off = InterruptedOperation("0" * 64, "write", ("MEMORY.md",), root, "consolidate", recorded=True)
+    moving.while_open(lambda: moving.room.harness.supervisor.spawn("recovery", desk._end(cut_off, finish)))
+    assert moving.dialogs() == []
+    assert moving.said == DROPPED
+
+
+def test_a_sitting_ends_with_its_folders_while_a_repair_is_planned(
+    moving: Moving, monkeypatch: pytest.MonkeyPatch, guard: Guard
+) -> None:
+    session = moving.room.window.citations.session
+
+    async def yes(plan: Plan, selection: Selection) -> bool:
+        await asyncio.sleep(0)
+        return True
+
+    monkeypatch.setattr(session, "_powers", replace(session._lent(), confirm=yes))
+    moving.room.harness.call(moving.room.controller.workbench.read_folder)
+    moving.room.harness.call(lambda: session.begin(SittingWish("dev"), None))
+    assert session.is_open
+    moving.during(monkeypatch, AuditOperations, "plan_repairs")
+    moving.room.harness.call(lambda: session.propose("remove claim"))
+    assert not session.is_open
+    assert moving.room.controller.workbench.plan is None
