@@ -8,13 +8,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QFrame,
-    QGridLayout,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QMenu,
     QScrollArea,
-    QSizePolicy,
     QStackedWidget,
     QTabBar,
     QToolButton,
@@ -33,6 +30,7 @@ from ltmem_gui.ui.models.job_state import TITLES, UP_TO_DATE_RULE, StateKind
 from ltmem_gui.ui.panels.queue_log import QueueLog
 from ltmem_gui.ui.theme import Theme, bold_font
 from ltmem_gui.ui.widgets.bars import EmptyPage
+from ltmem_gui.ui.widgets.facts import Fact, FactGrid
 from ltmem_gui.ui.widgets.labels import ElidedLabel, plain_label, set_role
 
 _ROLES = {StateKind.BAD: "bad", StateKind.GOOD: "good", StateKind.NEEDS: "needs", StateKind.STOPPED: "muted"}
@@ -70,7 +68,6 @@ class QueueDetail(QStackedWidget):
         self._row: JobRow | None = None
         self._shown_at = 0
         self._recolor = False
-        self._labels: list[tuple[str, QLabel]] = []
         self._given: InputFacts | None = None
         self._lines: tuple[LogLine, ...] = ()
         self._more: tuple[tuple[str, str], ...] = ()
@@ -105,7 +102,8 @@ class QueueDetail(QStackedWidget):
         self._reason.setText(reason_of(row))
         self._remedy.setText(remedy_of(row))
         self._remedy.setVisible(bool(self._remedy.text()))
-        self._show_facts([*facts_of(row, now, given)], self._more)
+        facts = [Fact(name, value) for name, value in facts_of(row, now, given)]
+        self._facts.show_facts([*facts, *(Fact(name, value, whole=True) for name, value in self._more)])
         # A run tells of a row ten times a second: what has not changed is not laid out anew.
         if before is None or before.key != row.key or before.scanned is not row.scanned or self._recolor:
             self._show_rules(row)
@@ -164,10 +162,7 @@ class QueueDetail(QStackedWidget):
         self._reason = plain_label(wrap=True, selectable=True)
         self._reason.setObjectName("queue.detail.reason")
         self._remedy = plain_label(wrap=True, role="muted", selectable=True)
-        self._facts = QGridLayout()
-        self._facts.setHorizontalSpacing(12)
-        self._facts.setVerticalSpacing(2)
-        self._facts.setColumnStretch(1, 1)
+        self._facts = FactGrid(horizontal=12, vertical=2)
         holder = QWidget()
         holder.setProperty("role", "page")
         column = QVBoxLayout(holder)
@@ -215,35 +210,6 @@ class QueueDetail(QStackedWidget):
         column.addWidget(self._tabs)
         column.addWidget(pages, 1)
         return column
-
-    def _show_facts(self, facts: Sequence[tuple[str, str]], sentences: Sequence[tuple[str, str]]) -> None:
-        """Show facts on one line each, cut in the middle, and sentences whole."""
-        names = [f"{name} whole" if line >= len(facts) else name for line, (name, _) in enumerate((*facts, *sentences))]
-        if names != [name for name, _ in self._labels]:
-            self._lay_facts(names)
-        for (_, label), (_, value) in zip(self._labels, (*facts, *sentences), strict=True):
-            if isinstance(label, ElidedLabel):
-                label.set_text(value)
-            elif label.text() != value:
-                label.setText(value)
-
-    def _lay_facts(self, names: Sequence[str]) -> None:
-        while (item := self._facts.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
-        self._labels = []
-        for line, name in enumerate(names):
-            title = plain_label(name.removesuffix(" whole"), role="muted")
-            self._facts.addWidget(title, line, 0, Qt.AlignmentFlag.AlignTop)
-            if name.endswith(" whole"):
-                label: QLabel = plain_label(wrap=True, selectable=True)
-            else:
-                label = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
-                label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-            self._facts.addWidget(label, line, 1)
-            self._labels.append((name, label))
 
     def _show_rules(self, row: JobRow) -> None:
         self._rules.clear()
