@@ -117,6 +117,7 @@ class ActionRegistry(QObject):
         self._specs = {spec.id: spec for spec in specs}
         self._actions = {spec.id: self._make(spec) for spec in self._specs.values()}
         self._handlers: dict[str, Callable[[], object]] = {}
+        self._told: dict[str, tuple[str, bool]] = {}
 
     @property
     def specs(self) -> tuple[ActionSpec, ...]:
@@ -143,6 +144,10 @@ class ActionRegistry(QObject):
     def allow(self, id_: str, refusal: str = "") -> None:
         """Turn an action on, or off with the reason a person reads."""
         action, spec = self._actions[id_], self._specs[id_]
+        told = (refusal, id_ in self._handlers)
+        if self._told.get(id_) == told:  # a run asks of two dozen actions several times a second
+            return
+        self._told[id_] = told
         action.setEnabled(not refusal and id_ in self._handlers)
         tip = f"{spec.tip or spec.title} — not now: {refusal}" if refusal else spec.tip or spec.title
         keys = ", ".join(QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText) for key in keys_of(id_))
