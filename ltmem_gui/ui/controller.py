@@ -46,6 +46,7 @@ from ltmem_gui.ui.models.written import WrittenChanges
 from ltmem_gui.ui.panels.citations import line_colors
 from ltmem_gui.ui.panels.history import effect_text
 from ltmem_gui.ui.queue_rooms import QueueRooms
+from ltmem_gui.ui.seen_panels import SeenPanels
 from ltmem_gui.ui.theme import Theme
 from ltmem_gui.ui.widgets.file_dialogs import ask_save_name
 
@@ -105,6 +106,7 @@ class Controller(QObject):
             prepare=parts.prepare,
             parent=self,
         )
+        self._panels = SeenPanels(window)
         self._watch = FolderWatch(parts.operations, parts.supervisor, self)
         self.written = WrittenChanges(parts.operations, parts.supervisor, self.workbench.request, parent=self)
         self.copies = FileCopies(
@@ -184,7 +186,7 @@ class Controller(QObject):
         window.inbox.read_asked.connect(self._on_receipts_asked)
         window.inbox.count_changed.connect(lambda number: window.set_badge("inbox", number))
         session = window.citations.session
-        powers = AuditPowers(bench.request, self._confirm, self._parts.approver)
+        powers = AuditPowers(bench.request, self._confirm, self._parts.approver, bench.folders_changed)
         session.lend(powers)
         window.review.verdicts.lend(powers)
         session.noticed.connect(self._on_noticed)
@@ -348,13 +350,7 @@ class Controller(QObject):
 
     def _on_seen_changed(self, seen: Seen) -> None:
         self.window.strip.show_seen(seen)
-        self.window.queue.show_seen(seen)
-        self.window.citations.show_seen(seen)
-        self.window.memory.show_seen(seen)
-        self.window.history.show_seen(seen)
-        self.window.inbox.show_seen(seen)
-        if seen.report is not None:
-            self.window.review.show_rollouts({rollout.id: rollout.ref for rollout in seen.report.rollouts})
+        self._panels.show_seen(seen)
         self._teach(self.workbench.folders)
 
     def _on_plan_made(self, plan: Plan) -> None:
@@ -367,8 +363,8 @@ class Controller(QObject):
             self.window.set_badge("review", 0)
         text = f"Receipt no. {receipt.operation_number}: {effect_text(receipt)}."
         self.window.messages.show_message("good", text)
-        self.window.history.select(receipt.operation_number)
         self.window.show_panel("history")
+        self.window.history.select(receipt.operation_number)
 
     def _on_noticed(self, notice: Notice) -> None:
         title = self._actions.action(notice.action).text() if notice.action else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from PySide6.QtWidgets import QApplication, QDialog, QLabel
+from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
 
 from ltmem_gui.bootstrap import compose
@@ -21,7 +21,6 @@ from ltmem_gui.ui.controller import Controller, WindowParts
 from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models.workbench import Folders
 from ltmem_gui.ui.theme import Scheme, Theme
-from ltmem_gui.ui.widgets.labels import ElidedLabel
 from ltmem_gui.workspace.window_file import WindowFile
 from tests.gui.builders import NOW, FakeOperations, scanned
 from tests.gui.conftest import LoopHarness
@@ -76,17 +75,11 @@ class QueueRoom:
 
     def tell(self, *events: Event) -> None:
         self.queue.take_events(events)
+        QApplication.processEvents()  # the detail follows in a turn of its own
 
     def facts(self) -> dict[str, str]:
         """Return the facts of the detail as they are shown."""
-        grid = self.queue.detail._facts
-        texts: list[str] = []
-        for place in range(grid.count()):
-            item = grid.itemAt(place)
-            label = item.widget() if item is not None else None
-            assert isinstance(label, QLabel)
-            texts.append(label.full_text if isinstance(label, ElidedLabel) else label.text())
-        return dict(zip(texts[::2], texts[1::2], strict=True))
+        return dict(self.queue.detail._facts.facts)
 
     def dialog(self, name: str) -> QDialog:
         found = self.window.findChild(QDialog, name)

@@ -1,4 +1,4 @@
-"""Await what Qt tells by signals: dialogs that were opened, and signals themselves."""
+"""Await what Qt tells: dialogs that were opened, signals, and the next turn of its loop."""
 
 from __future__ import annotations
 
@@ -41,6 +41,11 @@ async def opened(dialog: Openable) -> int:
     except asyncio.CancelledError:
         dialog.done(REJECTED)
         raise
+
+
+async def next_turn() -> None:
+    """Let the window handle what came meanwhile, and paint, before what follows."""
+    await asyncio.sleep(0)
 
 
 async def emitted(signal: Any) -> tuple[Any, ...]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from itertools import chain
 
 from ltmem_gui.domain.events import Event, JobFinished, JobStarted, LeaseRenewed
 from ltmem_gui.domain.hazards import one_line
@@ -94,12 +95,19 @@ def _was_asked(attempt: Attempt) -> bool:
 
 def build_rows(scanned: Iterable[ScannedRollout], jobs: Iterable[JobRecord], now: int) -> list[JobRow]:
     """Join scan and jobs by thread id; the consolidation comes first, jobs whose rollout was not seen last."""
+    return list(iter_rows(scanned, jobs, now))
+
+
+def iter_rows(scanned: Iterable[ScannedRollout], jobs: Iterable[JobRecord], now: int) -> Iterator[JobRow]:
+    """Yield the rows of `build_rows` one by one."""
     listed = list(jobs)
     by_id = {job.job_key: job for job in listed if job.kind == STAGE1_KIND}
-    rows = [_phase_two_row(job, now) for job in listed if job.kind == GLOBAL_KIND]
-    rows += [_scanned_row(rollout, by_id.pop(rollout.id, None), now) for rollout in scanned]
-    rows.extend(_job_row(job, now) for job in by_id.values())
-    return _with_unique_keys(rows)
+    joined = chain(
+        (_phase_two_row(job, now) for job in listed if job.kind == GLOBAL_KIND),
+        (_scanned_row(rollout, by_id.pop(rollout.id, None), now) for rollout in scanned),
+        (_job_row(job, now) for job in _rest(by_id)),
+    )
+    return _with_unique_keys(joined)
 
 
 def apply_event(row: JobRow, event: Event, now: int) -> JobRow:
@@ -133,26 +141,38 @@ def mark_cut_off(row: JobRow) -> JobRow:
 
 def count_kinds(rows: Iterable[JobRow]) -> Mapping[str, int]:
     """Return how many rows each type of state has."""
-    counts: dict[str, int] = {}
-    for row in rows:
-        kind = row.state.kind.value
-        counts[kind] = counts.get(kind, 0) + 1
-    return counts
+    return prepare_rows(rows).counts
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedRows:
-    """Rows with what the model would count otherwise, so that a thread can do it."""
+    """Rows with what the model would count otherwise; they may come piece by piece."""
 
-    rows: list[JobRow]
-    places: dict[str, int]
-    counts: dict[str, int]
+    rows: list[JobRow] = field(default_factory=list[JobRow])
+    places: dict[str, int] = field(default_factory=dict[str, int])
+    counts: dict[str, int] = field(default_factory=dict[str, int])
+
+    def take(self, rows: Iterable[JobRow]) -> bool:
+        """Index and count further rows; tell whether there were any."""
+        before = len(self.rows)
+        for row in rows:
+            self.places[row.key] = len(self.rows)
+            self.rows.append(row)
+            kind = row.state.kind.value
+            self.counts[kind] = self.counts.get(kind, 0) + 1
+        return len(self.rows) > before
 
 
 def prepare_rows(rows: Iterable[JobRow]) -> PreparedRows:
     """Index and count rows."""
-    listed = list(rows)
-    return PreparedRows(listed, {row.key: index for index, row in enumerate(listed)}, dict(count_kinds(listed)))
+    prepared = PreparedRows()
+    prepared.take(rows)
+    return prepared
+
+
+def _rest(left: Mapping[str, JobRecord]) -> Iterator[JobRecord]:
+    """Yield what is left when it is asked for: a mapping must not be read while rows are taken from it."""
+    yield from left.values()
 
 
 def _scanned_row(rollout: ScannedRollout, job: JobRecord | None, now: int) -> JobRow:
@@ -229,13 +249,11 @@ def _with_job(row: JobRow, job: JobRecord) -> JobRow:
     )
 
 
-def _with_unique_keys(rows: list[JobRow]) -> list[JobRow]:
+def _with_unique_keys(rows: Iterable[JobRow]) -> Iterator[JobRow]:
     seen: set[str] = set()
-    unique: list[JobRow] = []
     for row in rows:
         if row.key in seen:
             path = row.scanned.path if row.scanned else ""
             row = replace(row, key=f"{row.key}@{path}")
         seen.add(row.key)
-        unique.append(row)
-    return unique
+        yield row

@@ -27,6 +27,7 @@ from ltmem_gui.pipeline.agent_run import Applied
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.pipeline.requests import Request, ScanReport
 from ltmem_gui.pipeline.row_plans import InboxWish
+from ltmem_gui.ui.bridge.awaiting import next_turn
 from ltmem_gui.ui.bridge.signals import AppEvents
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.bridge.words import told
@@ -277,6 +278,7 @@ class Workbench(QObject):
             standing=await store.standing(request),
             report=report or self.seen.report,
         )
+        await next_turn()  # what comes of it, and the end of a run, need not be one stop of the window
 
     async def _when_free(self, task: Task) -> bool:
         """Wait, in a state of its own, while another run or program holds the memory folder; tell whether it did."""
@@ -319,6 +321,7 @@ class Workbench(QObject):
             await self._read_store(task.request)
         if task.request.memory_root is None:
             self._to(RunPhase.NOTHING_TO_DO, "extracted; name a memory folder to consolidate")
+            await next_turn()
             self._notice("info", "Extraction is done. Name a memory folder to consolidate it.", action="folders.open")
             return
         await self._consolidate(task, Wish())
@@ -377,10 +380,7 @@ class Workbench(QObject):
 
     async def _undo(self, task: Task) -> None:
         self._to(RunPhase.CONSOLIDATING, "looking at the undo image")
-        plan = await self.operations.plan_undo(task.request)
-        self.plan = plan
-        self._to(RunPhase.PLAN_READY)
-        self.plan_made.emit(plan)
+        self._offer(await self.operations.plan_undo(task.request))
 
     async def _apply(self, task: Task, plan: Plan, selection: Selection) -> None:
         if plan.kind == "consolidate":

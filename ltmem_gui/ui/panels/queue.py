@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent
@@ -23,10 +23,10 @@ from PySide6.QtWidgets import (
 )
 
 from ltmem_gui.domain.events import Event, JobFinished, JobPrepared, JobStarted, LeaseRenewed
-from ltmem_gui.domain.jobs import GLOBAL_KEY, JobRecord
+from ltmem_gui.domain.jobs import GLOBAL_KEY
 from ltmem_gui.domain.plan import Plan
-from ltmem_gui.pipeline.ports import ScannedRollout
 from ltmem_gui.ui.actions import ActionRegistry
+from ltmem_gui.ui.bridge.awaiting import next_turn
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.bridge.words import cleaned
 from ltmem_gui.ui.models import formats
@@ -37,9 +37,8 @@ from ltmem_gui.ui.models.job_rows import (
     JobRow,
     PreparedRows,
     apply_event,
-    build_rows,
+    iter_rows,
     mark_cut_off,
-    prepare_rows,
     with_plan,
 )
 from ltmem_gui.ui.models.job_state import SIGNS, TITLES, StateKind, running, state_of_consolidation
@@ -65,8 +64,8 @@ CHIP_ORDER = (
 )
 
 
-# More rows are made on a thread: a hundred at once, and the picture after them, held the window for 30 ms.
-INLINE_ROWS = 50
+# Rows that are made in one turn of the loop: a hundred at once, and the picture after them, held the window for 30 ms.
+PIECE = 50
 ROWS_TASK = "queue.rows"
 TICK_MS = 1_000
 
@@ -122,6 +121,11 @@ class QueuePanel(QWidget):
         self.plan: Plan | None = None
         self.log = JobLog(lambda text: cleaned(text).text)
         self.announcer = Announcer(self)
+        # What is told of the row in the detail is shown in a turn of its own, after the picture of the table.
+        self._retold = QTimer(self)
+        self._retold.setSingleShot(True)
+        self._retold.setInterval(0)
+        self._retold.timeout.connect(self._on_retold_timed_out)
         self._ticker = QTimer(self)
         self._ticker.setInterval(TICK_MS)
         self._ticker.timeout.connect(model.tick)
@@ -142,18 +146,25 @@ class QueuePanel(QWidget):
         cut_off = _cut_off(seen)
         if seen.report is before.report and seen.jobs == before.jobs and cut_off == _cut_off(before):
             return
-        scanned = seen.report.rollouts if seen.report else ()
-        if len(scanned) + len(seen.jobs) <= INLINE_ROWS:
-            self.model.set_prepared(_prepared(scanned, seen.jobs, int(self._clock()), cut_off, self.plan is not None))
-        else:
-            self._supervisor.spawn(ROWS_TASK, self._show_many(seen), policy="replace")
-
-    async def _show_many(self, seen: Seen) -> None:
-        scanned = seen.report.rollouts if seen.report else ()
-        now, waits = int(self._clock()), self.plan is not None
-        prepared = await asyncio.to_thread(_prepared, scanned, seen.jobs, now, _cut_off(seen), waits)
-        if self._seen is seen or (self._seen.report is seen.report and self._seen.jobs == seen.jobs):
+        prepared, rows = PreparedRows(), self._rows_of(seen)
+        prepared.take(islice(rows, PIECE))
+        if len(prepared.rows) < PIECE:
+            self._supervisor.cancel(ROWS_TASK)
             self.model.set_prepared(prepared)
+        else:
+            self._supervisor.spawn(ROWS_TASK, self._show_many(prepared, rows), policy="replace")
+
+    def _rows_of(self, seen: Seen) -> Iterator[JobRow]:
+        cut_off, waits = _cut_off(seen), self.plan is not None
+        for made in iter_rows(seen.report.rollouts if seen.report else (), seen.jobs, int(self._clock())):
+            row = with_plan(made, waits=waits)
+            yield mark_cut_off(row) if row.key in cut_off else row
+
+    async def _show_many(self, prepared: PreparedRows, rows: Iterator[JobRow]) -> None:
+        """Make the rows piece by piece: on a thread they would hold up each cell that is painted meanwhile."""
+        while prepared.take(islice(rows, PIECE)):
+            await next_turn()
+        self.model.set_prepared(prepared)
 
     def take_events(self, events: tuple[Event, ...]) -> None:
         """Show what a run tells, without moving anything."""
@@ -175,7 +186,7 @@ class QueuePanel(QWidget):
             row = changed.get(shown.key, shown)
             if row.state.label != shown.state.label:
                 self.announcer.say(f"{row.title}: {row.state.name}. {row.reason}".rstrip(". "))
-            self._show_detail(row)
+            self._retold.start()
         current = self.current_row()
         if current is not None and current.key in changed:
             self.row_chosen.emit(current)
@@ -423,9 +434,16 @@ class QueuePanel(QWidget):
         self._problem.setVisible(bool(words))
 
     def _on_current_row_changed(self) -> None:
-        row = self.current_row()
-        self._show_detail(row)
+        row, shown = self.current_row(), self.detail.row
+        if row is not None and shown is not None and row.key == shown.key:
+            self._retold.start()
+        else:
+            self._show_detail(row)
         self.row_chosen.emit(row)
+
+    def _on_retold_timed_out(self) -> None:
+        row = self.detail.row
+        self._show_detail(row and (self.model.row_of(row.key) or row))
 
     def _on_selection_changed(self) -> None:
         self.row_chosen.emit(self.current_row())
@@ -446,12 +464,3 @@ class QueuePanel(QWidget):
 def _cut_off(seen: Seen) -> frozenset[str]:
     """Return the keys of jobs whose program ended while it worked on them."""
     return frozenset(job.job_key for job in seen.standing.jobs) if seen.standing is not None else frozenset()
-
-
-def _prepared(
-    scanned: Sequence[ScannedRollout], jobs: Sequence[JobRecord], now: int, cut_off: frozenset[str], waits: bool
-) -> PreparedRows:
-    rows = build_rows(scanned, jobs, now)
-    if rows:
-        rows[0] = with_plan(rows[0], waits=waits)
-    return prepare_rows(mark_cut_off(row) if row.key in cut_off else row for row in rows)
