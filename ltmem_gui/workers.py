@@ -15,7 +15,6 @@ from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -29,6 +28,7 @@ from ltmem_gui.domain.memory_items import memory_items, render_transcript, trans
 from ltmem_gui.domain.rollouts import Rollout, RolloutRef
 from ltmem_gui.domain.secrets import Redaction
 from ltmem_gui.domain.usage import cited_in
+from ltmem_gui.low_processes import lower_this, worker_context
 from ltmem_gui.pipeline.ports import Offload, ScannedRollout, ScanRules
 from ltmem_gui.sources.library import load_rollout
 
@@ -51,7 +51,6 @@ class RedactorChoice:
 
 
 PROCESSES = 2
-NICE = 10
 # Below this many calls a run is over before two interpreters have started.
 CALLS_BEFORE_PROCESSES = 24
 
@@ -117,8 +116,8 @@ class Workers:
         if self._processes is None:
             self._processes = ProcessPoolExecutor(
                 PROCESSES,
-                mp_context=get_context("spawn"),
-                initializer=_start_worker,
+                mp_context=worker_context(),
+                initializer=lower_this,
             )
         return self._processes
 
@@ -255,7 +254,3 @@ def _redactor(choice: RedactorChoice) -> SecretRedactor:
 
     cache = Path(choice.cache_dir) if choice.cache_dir else None
     return SecretRedactor(engine=choice.engine, cache_dir=cache, policy=choice.policy or DEFAULT_POLICY)
-
-
-def _start_worker() -> None:
-    os.nice(NICE)
