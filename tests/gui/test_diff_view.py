@@ -163,7 +163,7 @@ def test_a_frame_compares_for_a_bounded_time_and_the_next_goes_on(show: Callable
     old = "".join(f"- number {n} lives here {'and there ' * 20}\n" for n in range(20))
     view, model, _ = show(old, old.replace("lives", "stays"))
     rows = [n for n in range(model.document.count) if model.document.row(n).kind is RowKind.ADDED]
-    ticks = count(0.0, FRAME_SECONDS / 3)
+    ticks = count(0.0, FRAME_SECONDS / 2.5)
     model.marks = WordMarks(model.document, lambda: next(ticks))
     model.marks.start_frame()
     first = [bool(model.marks_of(row).new) for row in rows]
