@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 PIECE: Final = 65_536
@@ -21,13 +21,23 @@ class Document:
         self.low = lowered(text)
         self.words = _words(self.low)
         self._vocabulary = "\n".join(self.words)
+        self._plain = self._vocabulary.isascii()
+        self._places: dict[str, Sequence[int]] = {}
         self.long_words = [word for word in _words(text) if len(word) >= _LONG and _may_be_made(word)]
 
-    def places(self, stem: str) -> Iterator[int]:
-        """Return where a literal in lower case stands, whatever its case in the text."""
-        # No generator of its own: most of some two hundred literals stand in no text.
+    def places(self, stem: str) -> Sequence[int]:
+        """Return where a literal in lower case stands, whatever its case in the text; rules share the answer."""
+        found = self._places.get(stem)
+        if found is None:
+            found = self._places[stem] = self._look_for(stem)
+        return found
+
+    def _look_for(self, stem: str) -> Sequence[int]:
+        # Most of some two hundred literals stand in no text: the vocabulary tells, and it is shorter.
         head = stem if " " not in stem else stem.partition(" ")[0]
-        return occurrences(self.low, stem) if head in self._vocabulary else iter(())
+        if (self._plain and not head.isascii()) or head not in self._vocabulary:
+            return ()
+        return tuple(occurrences(self.low, stem))
 
 
 def occurrences(text: str, anchor: str) -> Iterator[int]:
