@@ -184,8 +184,10 @@ def prepare_rollout(ref: RolloutRef, token_limit: int, choice: RedactorChoice) -
     found: Counter[str] = Counter()
     known: set[str] = set()
     items = []
+    asked = ""
     for item in memory_items(rollout):
-        redaction = redactor.redact(item.text)
+        redaction = redactor.redact(item.text, before=asked)
+        asked = item.text
         found.update(finding.kind for finding in redaction.findings)
         known.update(collect_known(item.text, redaction.findings))
         items.append(replace(item, text=redaction.text))
@@ -225,12 +227,6 @@ def redact_texts(texts: tuple[str, ...], known: tuple[str, ...], choice: Redacto
     """Redact several texts in one go: a call to a worker costs more than a short text. Raises `RedactionFailed`."""
     redactor = process_redactor(choice)
     return tuple(redactor.redact(text, known=known) for text in texts)
-
-
-def redact_labels(labels: tuple[str, ...], choice: RedactorChoice) -> tuple[str, ...]:
-    """Redact short texts in one go. Raises `RedactionFailed`."""
-    redactor = process_redactor(choice)
-    return tuple(redactor.redact(label).text for label in labels)
 
 
 def redact_parcel(pieces: tuple[bytes, ...], known: tuple[str, ...], choice: RedactorChoice) -> Parcel:

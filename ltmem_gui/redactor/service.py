@@ -62,10 +62,14 @@ class SecretRedactor:
         self._built()
         return self._status
 
-    def redact(self, text: str, *, known: Sequence[str] = ()) -> Redaction:
-        """Replace secrets by placeholders. Raises `RedactionFailed` rather than let a text through unchecked."""
+    def redact(self, text: str, *, known: Sequence[str] = (), before: str = "") -> Redaction:
+        """Replace secrets by placeholders; `before` is the turn of a chat that `text` answers.
+
+        Raises `RedactionFailed` rather than let a text through unchecked.
+        """
+        everywhere = (*self._everywhere, *known)
         try:
-            return redact_text(text, engine=self._built(), known=(*self._everywhere, *known), policy=self._policy)
+            return redact_text(text, engine=self._built(), known=everywhere, policy=self._policy, before=before)
         except Exception as error:
             raise _failed(error) from error
 

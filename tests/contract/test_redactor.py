@@ -19,12 +19,15 @@ import pytest
 
 from ltmem_gui.bootstrap import compose
 from ltmem_gui.domain.errors import RedactionFailed
+from ltmem_gui.domain.rollouts import RolloutRef
 from ltmem_gui.domain.secrets import Redaction, SecretFinding
 from ltmem_gui.redactor import service
 from ltmem_gui.redactor.logging import FAILED, RedactingFilter
 from ltmem_gui.redactor.parcels import LONG, PIECE, pack, pack_text, unpack, unpack_text
 from ltmem_gui.redactor.service import SecretRedactor
+from ltmem_gui.workers import RedactorChoice, prepare_rollout
 from tests.helpers.secret_shapes import clean_lines, shape_cases, survives, token_cases, tokens
+from tests.helpers.session_lines import assistant, meta, rollout_name, user, write
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -314,3 +317,20 @@ def test_shared_everyday_case(redactor: SecretRedactor, shared: Path) -> None:
     assert clean["raw_memory"].count("\n") + 1 == expected["line_count"]["raw_memory"]
     assert findings
     assert redactor.redact_json(clean) == (clean, ())
+
+
+def test_a_password_that_answers_the_turn_before_it_reaches_no_prompt(tmp_path: Path) -> None:
+    path = tmp_path / rollout_name()
+    turns = [
+        user("Set up the printer."),
+        assistant("What is the wifi password?"),
+        user("bluehorse"),
+        assistant("Done."),
+    ]
+    write(path, [meta(), *turns])
+    ref = RolloutRef("codex", str(path), path.stat().st_size, 1)
+
+    prepared = prepare_rollout(ref, 100_000, RedactorChoice("layer", "", None))
+
+    assert "bluehorse" not in prepared.transcript
+    assert prepared.redactions == {"password": 1}
