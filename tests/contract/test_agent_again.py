@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ltmem_gui.domain.canonical import digest
 from ltmem_gui.domain.consent import Decision
 from ltmem_gui.domain.effects import StartAgent
 from ltmem_gui.domain.findings import Finding
@@ -90,6 +91,7 @@ def test_a_plan_of_an_earlier_version_keeps_its_digest(bench: Bench) -> None:
     with agent_server() as server:
         saved = json.loads(plan_with(bench, server).model_dump_json())
     assert saved.pop("refused") == []
+    assert digest({name: value for name, value in saved.items() if name != "digest"}) == saved["digest"]
     assert load_plan(json.dumps(saved), where="a file").digest == saved["digest"]
 
 
@@ -107,8 +109,8 @@ def test_the_command_line_carries_it(bench: Bench) -> None:
     def propose(*more: str) -> Path:
         with agent_server(*whole_run()) as server:
             path = planned(bench, server, *more)
-            digest = json.loads(path.read_text())["digest"]
-            code, out, err = call(bench, "apply", "--plan", str(path), "--digest", digest, "--json")
+            named = json.loads(path.read_text())["digest"]
+            code, out, err = call(bench, "apply", "--plan", str(path), "--digest", named, "--json")
         assert code == 0, err
         proposal = bench.place / f"proposal-{len(more)}.json"
         proposal.write_text(out)
