@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ltmem_gui.domain.consent import Decision
-from ltmem_gui.domain.diffing.export import patch_of, patch_of_decision, patch_of_hunk
+from ltmem_gui.domain.diffing.export import patch_of, patch_of_decision, patch_of_hunks
 from ltmem_gui.domain.diffing.files import file_change
 from ltmem_gui.domain.diffing.lines import split_lines
 from ltmem_gui.domain.diffing.unified import parse_patch, write_patch
@@ -170,8 +170,28 @@ def test_one_hunk_is_a_patch_of_its_own(tmp_path: Path) -> None:
     assert change is not None
     (tmp_path / "n.md").write_bytes(old)
     for hunk in change.hunks:
-        patch = patch_of_hunk(change, split_lines(old.decode()), hunk)
+        patch = patch_of_hunks(change, split_lines(old.decode()), [hunk])
         git(tmp_path, "apply", "--check", data=patch.encode())
-    bare = patch_of_hunk(change, None, change.hunks[0])
+    bare = patch_of_hunks(change, None, change.hunks[:1])
     git(tmp_path, "apply", "--unidiff-zero", data=bare.encode())
     assert (tmp_path / "n.md").read_bytes() == b"1\n2\n3\n4\nfive\n6\n7\n8\n9"
+
+
+def test_neighbouring_hunks_added_and_deleted_files_are_patches_that_apply(tmp_path: Path) -> None:
+    old, new = b"1\n2\n3\n4\n5\n6\n7\n8\n9\n", b"1\ntwo\n3\n4\nfive\n6\n7\n8\nnine\nten"
+    change = file_change("n.md", old, new)
+    assert change is not None
+    (tmp_path / "n.md").write_bytes(old)
+    git(tmp_path, "apply", data=patch_of_hunks(change, split_lines(old.decode()), change.hunks).encode())
+    assert (tmp_path / "n.md").read_bytes() == new
+    (tmp_path / "n.md").write_bytes(old)
+    git(tmp_path, "apply", data=patch_of_hunks(change, split_lines(old.decode()), change.hunks[1:2]).encode())
+    assert (tmp_path / "n.md").read_bytes() == old.replace(b"5", b"five")
+    added, gone = file_change("added.md", None, b"x\ny"), file_change("n.md", old, None)
+    assert added is not None
+    assert gone is not None
+    (tmp_path / "n.md").write_bytes(old)
+    git(tmp_path, "apply", data=patch_of_hunks(added, (), added.hunks).encode())
+    git(tmp_path, "apply", data=patch_of_hunks(gone, split_lines(old.decode()), gone.hunks).encode())
+    assert (tmp_path / "added.md").read_bytes() == b"x\ny"
+    assert not (tmp_path / "n.md").exists()

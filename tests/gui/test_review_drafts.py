@@ -1,11 +1,17 @@
-"""Drafts of edits beside notes, decisions, undo, splits and other files; find after it was left."""
+"""Drafts of edits beside notes, decisions, undo and other files; find, folds and patches by key."""
 
 from __future__ import annotations
 
 import pytest
+from PySide6.QtCore import QRect
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from ltmem_gui.ui.models.diff_spoken import spoken_row
+from ltmem_gui.ui.theme import Theme, monospace
+from ltmem_gui.ui.widgets.diff_colors import DiffColors
+from ltmem_gui.ui.widgets.diff_rows import RowPainter
 from tests.gui.review_room import CTRL, SHIFT, A, E, K, Room, U, child, load, make_room
 from tests.helpers.reviews import many_hunks
 
@@ -185,3 +191,59 @@ def test_the_last_search_is_taken_up_again_in_the_file_that_is_shown(room: Room)
     assert not panel.finder.isHidden()
     assert panel.model.document.row(panel.view.cursor_row).text == "changed b"
     assert child(panel, "review.find.count").text() == "1 of 1"  # type: ignore[attr-defined]
+
+
+def test_space_goes_on_through_a_fold(room: Room) -> None:
+    old, new = many_hunks(2, 200)
+    load(room, {"n.md": old}, {"n.md": new})
+    panel = room.panel
+    document = panel.model.document
+    panel.view.set_cursor_row(next(at for at in range(document.count) if document.row(at).gap == 1))
+    hidden = []
+    for _ in range(5):
+        hidden.append(panel.model.document.row(panel.view.cursor_row).hidden)
+        room.press(K.Key_Space)
+    assert hidden == [193, 153, 113, 73, 33]
+    assert panel.model.document.row(panel.view.cursor_row).hidden == 0
+
+
+def test_folding_again_keeps_the_cursor_at_its_place(room: Room) -> None:
+    old, new = many_hunks(4, 200)
+    load(room, {"n.md": old}, {"n.md": new})
+    panel = room.panel
+    room.press(K.Key_F)
+    panel.view.set_cursor_row(room.row_of("- fact number 410 of the memory"))
+    room.press(K.Key_F)
+    row = panel.model.document.row(panel.view.cursor_row)
+    assert row.hidden
+    assert row.new is not None
+    assert row.new <= 411 < row.new + row.hidden
+
+
+def test_the_changes_of_selected_rows_are_copied_as_one_patch(room: Room) -> None:
+    old, new = many_hunks(3)
+    load(room, {"n.md": old}, {"n.md": new})
+    panel = room.panel
+    panel.view.set_cursor_row(panel.model.document.headers[0])
+    panel.view.set_cursor_row(panel.model.document.headers[1] + 1, extend=True)
+    room.press(K.Key_C, CTRL | SHIFT)
+    text = QGuiApplication.clipboard().text()
+    assert [f"fact number {n} " in text for n in (4, 12, 20)] == [True, True, False]
+    assert text.count("+- changed") == 2
+
+
+def test_the_temporary_file_offers_no_decision(room: Room) -> None:
+    load(room, {"n.md": "a\n"}, {"n.md": "b\n", "phase2_workspace_diff.md": "x\n"})
+    panel = room.panel
+    panel.open_file("phase2_workspace_diff.md")
+    header = panel.model.document.row(0)
+    assert "nothing to decide" in spoken_row(panel.model, 0)
+    assert (
+        RowPainter(panel.model, DiffColors.of(Theme.load("light")), monospace(), panel.font()).button_rects(
+            QRect(0, 0, 900, 20), header
+        )
+        == []
+    )
+    room.press(K.Key_A)
+    assert panel.foot.position.full_text == "Nothing is decided in this file"
+    assert room.decisions == [U]

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from ltmem_gui.domain.consent import Decision
-from ltmem_gui.domain.diffing.export import patch_of, patch_of_hunk, review_as_json, review_as_markdown
+from ltmem_gui.domain.diffing.export import patch_of, patch_of_hunks, review_as_json, review_as_markdown
+from ltmem_gui.domain.diffing.lines import split_lines
 from ltmem_gui.domain.diffing.patch_names import name_of_header, quote_name, split_names, unquote_name
 from ltmem_gui.domain.diffing.unified import hunk_header, parse_patch, write_patch
 from ltmem_gui.domain.errors import InputError
@@ -205,5 +206,5 @@ def test_a_review_as_json_holds_decisions_lines_and_findings() -> None:
 
 def test_a_hunk_without_a_final_newline_keeps_its_marker() -> None:
     plan, base = plan_of_files({"n.md": "a\nb"}, {"n.md": "a\nc"})
-    patch = patch_of_hunk(plan.changes[0], base["n.md"].decode().split("\n"), plan.changes[0].hunks[0])
+    patch = patch_of_hunks(plan.changes[0], split_lines(base["n.md"].decode()), plan.changes[0].hunks)
     assert patch.endswith("-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n")

@@ -15,7 +15,7 @@ from ltmem_gui.domain.diffing.hunks import make_hunks
 from ltmem_gui.domain.diffing.lines import split_lines
 from ltmem_gui.domain.diffing.patch_names import quote_name
 from ltmem_gui.domain.diffing.sections import Headings
-from ltmem_gui.domain.diffing.unified import PatchFile, PatchHunk, PatchLine, hunk_header, write_patch
+from ltmem_gui.domain.diffing.unified import PatchFile, PatchHunk, PatchLine, write_patch
 from ltmem_gui.domain.plan import FileChange, Hunk, Plan
 from ltmem_gui.domain.review import Review
 
@@ -78,15 +78,14 @@ def patch_of_decision(review: Review, base: Mapping[str, bytes], decision: Decis
     return patch_of_selection(review.plan, base, selection)
 
 
-def patch_of_hunk(change: FileChange, base: Sequence[str] | None, hunk: Hunk) -> str:
-    """Return one hunk as patch text, with context where the file's lines are known."""
-    (made,) = _with_context(base, [hunk]) if base is not None else [_bare(hunk)]
-    parts = [f"--- {_named('a', change.path)}\n", f"+++ {_named('b', change.path)}\n", hunk_header(made)]
-    for line in made.lines:
-        parts.append(line.sign + line.text)
-        if not line.text.endswith("\n"):
-            parts.append("\n\\ No newline at end of file\n")
-    return "".join(parts)
+def patch_of_hunks(change: FileChange, base: Sequence[str] | None, hunks: Sequence[Hunk]) -> str:
+    """Return hunks of one file, in order, as patch text, with context where the file's lines are known."""
+    made = _with_context(base, hunks) if base is not None else [_bare(hunk) for hunk in hunks]
+    old = "/dev/null" if change.change == "added" else _named("a", change.path)
+    new = "/dev/null" if change.change == "deleted" else _named("b", change.path)
+    header = (f"--- {old}\n", f"+++ {new}\n")
+    file = PatchFile(change.path, change.path, "modified", tuple(made), header=header)
+    return write_patch([file]).decode("utf-8", "surrogateescape")
 
 
 def review_as_json(review: Review) -> dict[str, Any]:

@@ -53,7 +53,8 @@ def _what(model: DiffModel, index: int, row: Row) -> str:
         case RowKind.HEADER:
             number, total = model.number_of(index)
             added, removed = model.document.counts_at(index)
-            word = WORDS[model.decision_of(row) or Decision.UNDECIDED]
+            decision = model.decision_of(row)
+            word = WORDS[decision] if decision is not None else "nothing to decide"
             title = model.title_of(row)
             below = f", {visible(title)}" if title else ""
             note = f", note: {visible(model.note_of(row))}" if model.note_of(row) else ""

@@ -116,7 +116,8 @@ class ReviewCommands(QObject):
             p.view.set_cursor_row(min(p.view.cursor_row, p.model.document.count - 1))
             return
         if unit is None:
-            self.say("No change on this row: F7 goes to the next one")
+            nothing = "Nothing is decided in this file" if not p.model.undecided[1] else ""
+            self.say(nothing or "No change on this row: F7 goes to the next one")
             return
         changed = p.state.decide([unit], decision)
         if changed and decision is not Decision.UNDECIDED:
@@ -342,8 +343,11 @@ class ReviewCommands(QObject):
         p = self._panel
         row = self._row()
         if row is not None and row.kind is RowKind.FOLD:
-            p.model.open_fold(p.view.cursor_row, REVEAL)
-            p.view.set_cursor_row(p.view.cursor_row)
+            here = p.view.cursor_row
+            p.model.open_fold(here, REVEAL)
+            # What is left of the fold keeps the cursor: Space goes on.
+            rest = range(here, min(here + REVEAL + 1, p.model.document.count))
+            p.view.set_cursor_row(next((at for at in rest if p.model.document.row(at).gap == row.gap), here))
         else:
             self.say("Not on a fold: F shows the whole file")
 
@@ -375,6 +379,8 @@ class ReviewCommands(QObject):
             place = p.model.document.place_of(row.new - 1)
         if place is None and row.old is not None:
             place = p.model.document.place_of(row.old - 1, old=True)
+        if place is None and row.new is not None:
+            place = p.model.document.fold_row_of(row.new - 1)
         p.view.set_cursor_row(place if place is not None else 0)
         p.view.center_cursor()
 

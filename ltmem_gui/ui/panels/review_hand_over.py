@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from ltmem_gui.domain.diffing.export import patch_of_hunk
+from ltmem_gui.domain.diffing.export import patch_of_hunks
 from ltmem_gui.domain.diffing.rows import Row, RowKind
 from ltmem_gui.domain.diffing.units import WHOLE
 from ltmem_gui.domain.opening import Place
@@ -41,15 +41,17 @@ class HandOver(QObject):
         self.copier.copy(self._view.selected_text())
 
     def copy_patch(self) -> None:
-        """Copy the change under the cursor as a patch."""
-        file, row, review = self._model.file, self._row(), self._state.review
-        unit = review.by_key.get(row.unit) if review is not None and row is not None and row.unit else None
-        if file is None or unit is None:
+        """Copy the change under the cursor, or those of the selected rows, as a patch."""
+        file, review = self._model.file, self._state.review
+        first, last = self._view.selected_rows
+        keys = {row.unit for row in self._model.document.rows(first, last + 1) if row.unit}
+        if file is None or review is None or not keys:
             self.told.emit("No change on this row: F7 goes to the next one")
             return
-        wanted = {member.hunk for member in unit.members if member.path == file.change.path}
+        members = [member for key in keys & review.by_key.keys() for member in review.by_key[key].members]
+        wanted = {member.hunk for member in members if member.path == file.change.path}
         hunks = [hunk for hunk in file.change.hunks if hunk.id in wanted or WHOLE in wanted]
-        self.copier.copy("".join(patch_of_hunk(file.change, file.base, hunk) for hunk in hunks))
+        self.copier.copy(patch_of_hunks(file.change, file.base, hunks))
 
     def copy_place(self) -> None:
         """Copy path:line of the row under the cursor."""

@@ -221,16 +221,17 @@ class RowPainter:
 
     def _header(self, p: QPainter, index: int, row: Row, rect: QRect, state: RowState) -> None:
         c = self.colors
-        decision = self.model.decision_of(row) or Decision.UNDECIDED
+        decision = self.model.decision_of(row)
         p.fillRect(rect, c.current)
         p.setPen(c.border)
         p.drawLine(rect.left(), rect.top(), rect.right(), rect.top())
-        self._stripe(p, rect.left(), rect.top(), decision, state)
+        if decision is not None:
+            self._stripe(p, rect.left(), rect.top(), decision, state)
         if state.current:
             p.setPen(c.accent if state.focused else c.muted)
             p.setBrush(Qt.BrushStyle.NoBrush)
             p.drawRect(rect.adjusted(0, 0, -1, -1))
-        right = self._decision(p, decision, rect)
+        right = self._decision(p, decision, rect) if decision is not None else rect.right() - 8
         for name, place in self.button_rects(rect, row):
             right = min(right, place.left())
             self._button(p, name, place)
@@ -286,6 +287,8 @@ class RowPainter:
 
         Where the room is short they show their keys only, and none where the name would not be readable.
         """
+        if header.unit is None:
+            return []
         names = [_UNDECIDE]
         if self.model.is_undecided(header):
             names = [b for b in BUTTONS if b[0] != "edit" or self.model.can_edit(header)]
