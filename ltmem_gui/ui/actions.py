@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction, QIcon, QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from ltmem_gui.ui.keys import Context, keys_of
+from ltmem_gui.ui.verdict_ids import verdict_titles
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +94,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("citations.previous_citing", "Previous citation of these lines", "citations"),
     ActionSpec("citations.editor", "Open in your editor…", "citations", tip="Asks first, and shows the command"),
     ActionSpec("citations.reveal", "Show in the file manager…", "citations", tip="Asks first"),
-    ActionSpec("audit.supports", "Supports", "citations"),
-    ActionSpec("audit.partly", "Partly", "citations"),
-    ActionSpec("audit.does_not_support", "Does not support", "citations"),
-    ActionSpec("audit.wrong_place", "Wrong place", "citations"),
-    ActionSpec("audit.cannot_judge", "Cannot judge", "citations"),
+    *(ActionSpec(id_, title, "citations") for id_, title in verdict_titles("audit").items()),
     ActionSpec("audit.note", "Note on the verdict", "citations"),
     ActionSpec("audit.skip", "Skip", "citations"),
     ActionSpec("audit.undo", "Undo the last verdict", "citations"),

@@ -31,7 +31,6 @@ from ltmem_gui.ui.dialogs.messages import About, ErrorReport, KeysPage, Palette,
 from ltmem_gui.ui.main_window import PANELS, MainWindow
 from ltmem_gui.ui.model_desk import ModelDesk
 from ltmem_gui.ui.models import formats
-from ltmem_gui.ui.models.audit_state import AuditPowers
 from ltmem_gui.ui.models.file_copies import FileCopies
 from ltmem_gui.ui.models.folder_watch import FolderWatch
 from ltmem_gui.ui.models.job_rows import JobRow
@@ -39,6 +38,7 @@ from ltmem_gui.ui.models.job_state import StateKind
 from ltmem_gui.ui.models.opening import PlaceOpener
 from ltmem_gui.ui.models.outside_text import describe_act
 from ltmem_gui.ui.models.run_state import RunPhase, RunState
+from ltmem_gui.ui.models.sittings import AuditPowers
 from ltmem_gui.ui.models.text_lines import rollout_lines
 from ltmem_gui.ui.models.window_state import LayoutFile
 from ltmem_gui.ui.models.workbench import Folders, Notice, Seen, Workbench

@@ -29,8 +29,8 @@ from ltmem_gui.ui.controller import Controller, WindowParts
 from ltmem_gui.ui.dialogs import confirmation
 from ltmem_gui.ui.dialogs.confirmation import ConfirmationSheet
 from ltmem_gui.ui.main_window import MainWindow
-from ltmem_gui.ui.models.audit_state import AuditPowers
 from ltmem_gui.ui.models.citation_table import VERDICT_COLUMN
+from ltmem_gui.ui.models.sittings import AuditPowers
 from ltmem_gui.ui.models.workbench import Folders, Notice, Seen
 from ltmem_gui.ui.panels.citations import CitationsPanel
 from ltmem_gui.ui.theme import Theme

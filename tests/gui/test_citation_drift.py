@@ -25,9 +25,9 @@ from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.pipeline.requests import ScanReport
 from ltmem_gui.store.opening import SqliteStores
 from ltmem_gui.ui.actions import ActionRegistry
-from ltmem_gui.ui.models.audit_state import AuditPowers
 from ltmem_gui.ui.models.citation_look import changed_spans
 from ltmem_gui.ui.models.citation_rows import CitationRow, Place, cited_range
+from ltmem_gui.ui.models.sittings import AuditPowers
 from ltmem_gui.ui.models.text_lines import TextLine
 from ltmem_gui.ui.models.workbench import Notice, Seen
 from ltmem_gui.ui.panels.citation_evidence import before_lines

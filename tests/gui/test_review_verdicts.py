@@ -25,7 +25,7 @@ from ltmem_gui.domain.verdicts import VerdictRecord
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.pipeline.requests import Request
 from ltmem_gui.pipeline.sessions import open_store
-from ltmem_gui.ui.models.audit_state import AuditPowers
+from ltmem_gui.ui.models.sittings import AuditPowers
 from ltmem_gui.ui.models.workbench import Notice
 from ltmem_gui.ui.panels.review import ReviewPanel
 from ltmem_gui.ui.theme import Theme

@@ -34,7 +34,6 @@ from ltmem_gui.ui.bridge.holding import held
 from ltmem_gui.ui.bridge.supervisor import Supervisor
 from ltmem_gui.ui.models.citation_table import VerdictMark
 from ltmem_gui.ui.models.file_copies import FileCopies
-from ltmem_gui.ui.models.sittings import AuditPowers as AuditPowers
 from ltmem_gui.ui.models.sittings import SittingHolder
 from ltmem_gui.ui.models.workbench import Notice
 
