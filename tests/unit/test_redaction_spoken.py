@@ -28,13 +28,13 @@ def test_words_that_sentences_give_as_passwords_are_found() -> None:
             missed.append(case["text"])
         assert sum(end - start for start, end in spans) <= sum(end - start for start, end in case["redact"])
         assert redact_text(result.text).findings == (), case["text"]
-    assert len(secrets) > 140
+    assert len(secrets) > 200
     assert len(missed) <= 0.06 * len(secrets), missed
 
 
 def test_sentences_about_passwords_are_left_alone() -> None:
     clean = [case["text"] for case in corpus() if not case["redact"]]
-    assert len(clean) > 180
+    assert len(clean) > 250
     assert [text for text in clean if redact_text(text).findings] == []
 
 
@@ -51,6 +51,11 @@ def test_sentences_about_passwords_are_left_alone() -> None:
         ("use blue7horse as the password", "use [REDACTED:password] as the password"),
         ("用 required 或 用 bluehorse 作为密码", "用 required 或 用 [REDACTED:password] 作为密码"),
         ("admin password => marigold", "admin password => [REDACTED:password]"),
+        ("set the password to marigold in the container", "set the password to [REDACTED:password] in the container"),
+        ("changed the password to marigold yesterday", "changed the password to [REDACTED:password] yesterday"),
+        ("ssh in with pi and marigold as pw", "ssh in with pi and [REDACTED:password] as pw"),
+        ("here's the password marigold", "here's the password [REDACTED:password]"),
+        ("Zugang: max / sommerregen", "Zugang: max / [REDACTED:password]"),
         ("wifi-password is marigold", "wifi-password is [REDACTED:password]"),
     ],
 )
@@ -97,6 +102,9 @@ def test_edges_of_a_sentence_change_nothing(lead: str, tail: str) -> None:
         "the password is 'Blue Horse'",
         "the password is pre-shared-by-vault",
         "the password is see-through",
+        "the password is base64-encoded",
+        "use sha256-hashed as the password",
+        "using the password unlocks",
         "the password is them-bluehorse",
         "the password is correct-bluehorse",
         "mnemonic as bluehorse",

@@ -122,7 +122,8 @@ def _any_pair(text: str, at: int) -> Iterator[SecretFinding]:
     who, said = match.group("who"), read_said(text, match.end(), words=False)
     if said is None or said.quoted or not said.value.isalpha() or not is_secret(said, language=GERMAN):
         return
-    names_a_thing = is_chat(said.value) or is_chat(who) or is_word_of_settings(who) or tells_state(who)
+    setting = is_word_of_settings(who) and who.lower() != "max"
+    names_a_thing = is_chat(said.value) or is_chat(who) or setting or tells_state(who)
     if not names_a_thing and goes_on(text, said.close) and _LIST_GOES_ON.match(text, said.close) is None:
         yield SecretFinding(said.start, said.end, kinds.PASSWORD, kinds.LAYER)
 

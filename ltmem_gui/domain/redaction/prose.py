@@ -9,8 +9,7 @@ from typing import Final
 from ltmem_gui.domain.redaction import kinds
 from ltmem_gui.domain.redaction.document import Document
 from ltmem_gui.domain.redaction.literals import read_literal
-from ltmem_gui.domain.redaction.states import tells_state
-from ltmem_gui.domain.redaction.values import is_dummy, is_reference, looks_random, password_like
+from ltmem_gui.domain.redaction.values import describes, is_dummy, is_reference, looks_random, password_like
 from ltmem_gui.domain.redaction.words import word_set
 from ltmem_gui.domain.secrets import SecretFinding
 
@@ -137,7 +136,7 @@ def prose_value(value: str, kind: str, *, direct: bool) -> bool:
     """Tell whether the word after "is" is a secret; `direct` when no linking word stands before it."""
     if len(value) < 6 or len(value) > 512 or is_dummy(value) or is_reference(value) or " " in value:
         return False
-    if value.isalpha() and tells_state(value):
+    if describes(value):
         return False
     if kind == kinds.PASSWORD and direct and len(value) >= 7 and _WORD_AND_NUMBER.fullmatch(value):
         return not _COMMON_NUMBERED.match(value)

@@ -8,7 +8,7 @@ from typing import Final
 
 from ltmem_gui.domain.redaction.states import GERMAN, is_function_word, tells_state
 from ltmem_gui.domain.redaction.typed import is_word_of_settings, word_password
-from ltmem_gui.domain.redaction.values import is_dummy, is_reference, passphrase_like, password_like
+from ltmem_gui.domain.redaction.values import describes, is_dummy, is_reference, passphrase_like, password_like
 from ltmem_gui.domain.redaction.words import word_set
 
 _OPENING: Final = re.compile(r"(\*\*|__|\*|_)?(\\*[\"'`]|[“”„‘’«»「『])?")
@@ -105,7 +105,7 @@ def is_secret(said: Said, *, language: str = "", phrase: bool = False, typed: bo
     if len(value) < _SHORTEST or is_dummy(value) or "[REDACTED" in value:
         return False
     if _LETTERS.fullmatch(value) is None:
-        if not (typed or said.quoted) or is_reference(value):
+        if not (typed or said.quoted) or is_reference(value) or describes(value):
             return False
         return password_like(value, quoted=said.quoted and value.count("-") >= 2)
     if value.isupper() or (value.isascii() and not word_password(value)):

@@ -105,7 +105,8 @@ _CONDITION: Final = re.compile(
 )
 _MINE: Final = re.compile(r"(?i)\b(?:my|our|his|her|their|mi|nuestra|mein|meine|unser|minha|mon)[ ](?:[\w-]+[ ])?\Z")
 _GIVING: Final = re.compile(
-    r"(?i)\b(?:use|uses|using|used|with|try|tried|enter|entered|type|typed|give|mit|con|avec|com|usa|utilise|nimm)[ ]+"
+    r"(?i)\b(?:use|uses|using|used|with|try|tried|enter|entered|type|typed|give|mit|con|avec|com|usa|utilise|nimm"
+    r"|here['’]s|here is|und(?= dem))[ ]+"
     r"(?:(?:the|this|that|my|our|dem|das|la|le|el|a|il|su|tu)[ ]+)?(?:[a-z][\w-]{1,15}[ ]+)?\Z"
 )
 _OF_USER: Final = re.compile(
@@ -120,7 +121,7 @@ _LABEL: Final = re.compile(r"[^\n{}<>=;\[\]|\\]{0,80}\Z")
 _VERB_AS: Final = re.compile(
     r"(?i)\b(?:us(?:e|es|ing|ed)|enter(?:ed|ing)?|typ(?:e|ed|ing)|try|tried|take|put|give|gave|set|choose|chose|pick"
     r"|picked|accept(?:s|ed)?|go with|went with|have|has|had|with|nimm|nehmt?|verwend\w+|benutz\w+|nutz\w+|gib|mit"
-    r"|us[aoe]|usar|utiliza|utilis\w+|pon|poner|con|mets|avec|metti|com)[ ]+"
+    r"|and|und|us[aoe]|usar|utiliza|utilis\w+|pon|poner|con|mets|avec|metti|com)[ ]+"
     r"(?:(?:the (?:word|value|string)|please|bitte|just|now|einfach|doch)[ ]+)?(?=\S)"
 )
 _AS: Final = re.compile(
@@ -260,8 +261,8 @@ def _set_to(frame: _Frame) -> Said | None:
         return None
     if is_verb(said.value) or not _is_secret(frame, said, frame.language):
         return None
-    ends = goes_on(frame.text, said.end) or _SET_BEHIND.match(frame.text, said.end) is not None
-    return said if said.quoted or ends else None
+    ends = goes_on(frame.text, said.end) or goes_on(frame.text, said.end, given=True)
+    return said if said.quoted or ends or _SET_BEHIND.match(frame.text, said.end) is not None else None
 
 
 def _separated(frame: _Frame) -> Said | None:

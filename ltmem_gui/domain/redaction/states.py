@@ -186,8 +186,9 @@ def tells_state(value: str, language: str = "", *, quoted: bool = False) -> bool
 
 
 def is_verb(value: str) -> bool:
-    """Tell whether a word after "set the password to" is what the password has to do."""
-    return value.lower() in _VERBS
+    """Tell whether a word after "set the password to" is what the password has to do, or what it does."""
+    low = value.lower()
+    return low in _VERBS or low.removesuffix("s") in _VERBS or low.removesuffix("es") in _VERBS
 
 
 def is_head(value: str) -> bool:

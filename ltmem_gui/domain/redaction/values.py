@@ -12,6 +12,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import Final
 
+from ltmem_gui.domain.redaction.states import tells_state
 from ltmem_gui.domain.redaction.words import word_set
 
 _JUDGED: Final = 256
@@ -150,6 +151,12 @@ def _is_reference(value: str) -> bool:
     if _REFERENCE.match(value) is not None:
         return True
     return _REFERENCE_OF_WORDS.match(value) is not None and (random_share(value) < 0.7 or len(value) < 8)
+
+
+def describes(value: str) -> bool:
+    """Tell whether a value says what was done to something: `encoded`, `base64-encoded`, `sha256-hashed`."""
+    head, _, last = value.rpartition("-")
+    return last.isalpha() and (not head or _COMMON_TECH.match(head) is not None) and tells_state(last)
 
 
 def entropy(value: str) -> float:
