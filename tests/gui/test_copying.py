@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +24,7 @@ from ltmem_gui.ui.bridge.words import LONGEST_INLINE, cleaned, cleaned_part, tol
 from ltmem_gui.ui.widgets.clean_text import CleanText
 from ltmem_gui.ui.widgets.diff_long_line import LongLineDialog
 from ltmem_gui.ui.widgets.line_view import LineView
+from tests.helpers.program import LIMIT_SECONDS
 from tests.helpers.secret_shapes import tokens
 
 KEY = tokens(3)["forge-1"]
@@ -47,6 +51,32 @@ def test_a_selection_is_copied_without_secrets(qtbot: QtBot) -> None:
     assert QGuiApplication.clipboard().text() == (
         "the password is [REDACTED:password]\nand [REDACTED:github_token] is a key\n"
     )
+
+
+PROGRAM = """
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
+from ltmem_gui.ui.widgets.clean_text import CleanText
+app = QApplication([])
+view = CleanText("use pnpm")
+view.selectAll()
+view.copy()
+print(QGuiApplication.clipboard().text(), QGuiApplication.clipboard().mimeData().formats())
+"""
+
+
+def test_a_program_ends_well_with_its_copy_on_the_clipboard() -> None:
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        cwd=UI.parents[1],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_SECONDS,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "use pnpm ['text/plain']\n"), done.stderr
 
 
 def test_a_part_of_a_secret_is_known_by_what_stands_around(qtbot: QtBot) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QMimeData
+from PySide6.QtCore import QMimeData, QStringListModel
 from PySide6.QtWidgets import QPlainTextEdit
 
 from ltmem_gui.ui.bridge.words import cleaned_part
@@ -15,7 +15,10 @@ class CleanText(QPlainTextEdit):
         """Return the selection as it may leave the window."""
         text, cursor = self.toPlainText(), self.textCursor()
         start, end = (_code_points(text, at) for at in (cursor.selectionStart(), cursor.selectionEnd()))
-        data = QMimeData()
+        # Data that Python made crashes the program at its end while it lies on the clipboard: Qt makes it.
+        model = QStringListModel([""])
+        data = model.mimeData([model.index(0)])
+        data.clear()
         data.setText(cleaned_part(text, start, end))
         return data
 
