@@ -9,7 +9,6 @@ from PySide6.QtCore import QObject, QTimer
 from ltmem_gui.ui.main_window import MainWindow
 from ltmem_gui.ui.models.workbench import Seen
 
-
 # Their number stands beside their names, so they are told while they are hidden.
 COUNTED = ("queue", "inbox", "citations")
 
