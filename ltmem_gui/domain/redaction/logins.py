@@ -28,6 +28,10 @@ _PAIR: Final = re.compile(
     r"|zugang(?:sdaten)?|anmeldedaten|entra|accede|credenciales|identifiants|credenziali|登录|账号|帐号)\b"
     rf"[^\n]{{0,24}}?[ :=(`\"'](?:{_USUAL}) ?[/:] ?(?=[^\s/])"
 )
+_MAIL_WITH: Final = re.compile(
+    r"(?i)(?:log(?:ged)?|sign(?:ed)?)[ -]?(?:in|on)(?: to \S+)? (?:as|with|using) [\w.+-]{1,64}@[\w.-]{3,64}"
+    r" (?:with|using|and|mit|und) (?=\S)"
+)
 _ANY_PAIR: Final = re.compile(
     r"(?i)(?:log(?:ged)?[ -]?(?:in|on)|sign(?:ed)?[ -]?in|logins?|credentials?|creds?|zugang(?:sdaten)?|anmeldedaten"
     r"|entra|accede|credenciales|identifiants|credenziali)"
@@ -78,6 +82,7 @@ def login_findings(document: Document) -> Iterator[SecretFinding]:
     for stem in _LOGINS:
         for at in document.places(stem):
             yield from _any_pair(text, at)
+            yield from _after_mail(text, at)
             for pattern, words, states in ((_PAIR, True, False), (_WITH, True, True), (_AS, False, True)):
                 match = pattern.match(text, at, at + 160)
                 if match is not None:
@@ -113,6 +118,14 @@ def _password(text: str, position: int, *, words: bool, states: bool) -> Iterato
     typed = words and word_password(value) and not (states and tells_state(value))
     if strong or several or typed:
         yield SecretFinding(literal.start, literal.end, kinds.PASSWORD, kinds.LAYER)
+
+
+def _after_mail(text: str, at: int) -> Iterator[SecretFinding]:
+    """Judge "sign in as bob@… with VALUE": nothing but a word that says how is no password there."""
+    match = _MAIL_WITH.match(text, at, at + 200)
+    said = read_said(text, match.end(), words=False) if match is not None else None
+    if said is not None and is_secret(said) and not is_chat(said.value) and goes_on(text, said.close):
+        yield SecretFinding(said.start, said.end, kinds.PASSWORD, kinds.LAYER)
 
 
 def _any_pair(text: str, at: int) -> Iterator[SecretFinding]:

@@ -63,6 +63,7 @@ _BEHIND: Final = 260
 _SEED_FROM: Final = 10
 _NEARBY: Final = 40
 
+_DASHES: Final = ("-", "—", "–")
 _LINKS: Final = tuple(" :：=(（'’-–—→➜⇒*_,;")
 _AS_WORDS: Final = (" as ", " als ", " como ", " comme ", " come ", " som ", " for ", " für ")
 _IS_WORDS: Final = (" is ", " was ", " ist ", " es ", " est ", " é ", " è ")
@@ -112,7 +113,7 @@ _GIVING: Final = re.compile(
 _OF_USER: Final = re.compile(
     r"(?i)(?:\b(?:user(?:name)?|ssid|wi-?fi|wlan|network|netzwerk|red|usuario|usuária|usuário|benutzer(?:name)?"
     r"|utilisateur|utente|login|account|konto)\b"
-    r"(?:[ :=]{1,2}|[ ](?:mit|with|as|als|con|is)[ ])[^\s,;:]{2,40}[ ]?[,;/+&]?[ ]?"
+    r"(?:[ :=]{1,2}|[ ](?:mit|with|as|als|con|is|connect)[ ])[^\s,;:]{2,40}[ ]?[,;/+&]?[ ]?"
     r"(?:and |und |y |e |et )?(?:the |das |la |le )?)\Z"
 )
 _LINE_BEGINS: Final = re.compile(r"(?:^|\n)[ \t>*-]*\Z")
@@ -276,9 +277,12 @@ def _separated(frame: _Frame) -> Said | None:
     ):
         return None
     said = read_said(frame.text, link.end(), words=frame.phrase)
-    if said is None or not _is_secret(frame, said, frame.language, typed=False):
+    dashed = link.group("sep") in _DASHES
+    if said is None or not _is_secret(frame, said, frame.language, typed=dashed):
         return None
-    if not said.quoted and not said.value.islower() and not frame.language:
+    # A word with a capital behind a label's colon is a label too: "Password: Enter".
+    labelled = said.value.isalpha() and said.value.istitle() if dashed else not said.value.islower()
+    if labelled and not said.quoted and not frame.language:
         return None
     return said if ends_line(frame.text, said.end) else None
 

@@ -97,6 +97,7 @@ _HEADS: Final = word_set(
     database databases element elements widget widgets control controls masking toggle visibility confirmation
     credential credentials protocol protocols scheme schemes algorithm algorithms characters character letters digits
     browser browsers terminal console phone laptop desktop mobile keyboard card badge chrome firefox safari chromium
+    certificate certificates cookie cookies device devices profile profiles
     symbols phrase phrases sequence sequences material materials thing things stuff people users admins clients anyway
     someone yourself itself oneself please thanks thank sorry hello
     """
