@@ -296,11 +296,11 @@ class Controller(QObject):
 
     def _on_rebase_requested(self, plan: Plan) -> None:
         if not self.workbench.run_state.busy and plan.operation == "consolidate":
-            self.workbench.consolidate(newly_left_out(plan))
+            self.workbench.regenerate(self.model_desk.anew(plan, newly_left_out(plan)))
 
     def _on_leave_out_requested(self, plan: Plan, threads: frozenset[str]) -> None:
         if not self.workbench.run_state.busy and plan.operation == "consolidate":
-            self.workbench.consolidate(threads)
+            self.workbench.regenerate(self.model_desk.anew(plan, threads))
 
     def _on_read_asked(self) -> None:
         if self.workbench.folders.memory_root is None:

@@ -337,7 +337,7 @@ def test_escapes_are_refused_counted_and_shown_as_text(desk: Desk) -> None:
     assert not desk.root.exists()
 
 
-def test_a_proposal_is_made_again_with_a_remark(desk: Desk) -> None:
+def test_a_proposal_is_made_again_with_a_remark(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.answer_moves(*whole_run())
     desk.act("run.consolidate", "confirmation.yes")
     review = desk.window.review
@@ -379,6 +379,12 @@ def test_a_proposal_is_made_again_with_a_remark(desk: Desk) -> None:
     assert (anew.exclude, [hunk.key for hunk in anew.refused]) == ({"t"}, [hunk.key for hunk in after.refused])
     builtin = after.model_copy(update={"provider": after.provider.model_copy(update={"name": "builtin"})})
     assert desk.controller.model_desk.anew(builtin, frozenset()).refused == ()
+    wishes: list[Wish] = []
+    monkeypatch.setattr(desk.controller.workbench, "regenerate", wishes.append)
+    review.rebase_requested.emit(after)
+    review.leave_out_requested.emit(after, frozenset({"t"}))
+    assert [wish.exclude for wish in wishes] == [frozenset(), frozenset({"t"})]
+    assert [wish.refused for wish in wishes] == [anew.refused, anew.refused]
 
 
 def test_findings_of_a_proposal_stand_on_their_lines(desk: Desk) -> None:
