@@ -247,3 +247,23 @@ def test_the_temporary_file_offers_no_decision(room: Room) -> None:
     room.press(K.Key_A)
     assert panel.foot.position.full_text == "Nothing is decided in this file"
     assert room.decisions == [U]
+
+
+def test_a_fresh_plan_keeps_the_file_and_the_change_in_sight(room: Room) -> None:
+    old, new = many_hunks(3)
+    before = {"a.md": "x\n", "n.md": old}
+    load(room, before, {"a.md": "X\n", "n.md": new})
+    panel = room.panel
+    panel.open_file("n.md")
+    panel.view.set_cursor_row(panel.model.document.headers[1])
+    room.press(K.Key_A)
+    room.press(K.Key_P)
+    room.press(K.Key_F7)
+    unit = panel.commands.unit()
+    draft(room, "- mine\n")
+    load(room, before, {"a.md": "XX\n", "n.md": new.replace("- fact number 2 ", "- another ")})
+    assert panel.current_path() == "n.md"
+    assert panel.commands.unit() == unit
+    assert sorted(d.value for d in room.decisions) == ["accept", *["undecided"] * 4]
+    room.press(K.Key_E)
+    assert panel.edit.field.toPlainText() == "- mine\n"

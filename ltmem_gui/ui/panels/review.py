@@ -89,10 +89,16 @@ class ReviewPanel(ReviewPage):
             self._load_verdicts()
 
     def load(self, plan: Plan, base: Mapping[str, bytes]) -> None:
-        """Review a plan whose files are at hand."""
+        """Review a plan whose files are at hand; the file and the change that were looked at stay in sight."""
         self.messages.hide()
+        path, unit = self.current_path(), self.commands.unit()
         moved = self.state.load(plan, base)
         self._moved = bool(moved)
+        if path:
+            self.open_file(path)
+            row = self.model.document.header_of(unit) if unit is not None else None
+            if row is not None and self.current_path() == path:
+                self.view.set_cursor_row(row)
         if base and moved:
             self.show_stale(f"{plural(len(moved), 'file')} moved since the plan was made: {', '.join(moved[:3])}")
         elif plan.drift:
@@ -103,7 +109,7 @@ class ReviewPanel(ReviewPage):
 
     def clear(self) -> None:
         """Forget the plan and say what the panel is for."""
-        self.edit.hide()
+        self.edit.leave_file()
         self.messages.hide()
         self.verdicts.clear()
         self.state.clear()
@@ -167,13 +173,7 @@ class ReviewPanel(ReviewPage):
         snapshot = await self._operations.read_folder(Path(plan.memory_root))
         if self.state.plan is None or self.state.plan.digest != plan.digest:
             return
-        path, unit = self.current_path(), self.commands.unit()
         self.load(plan, {file.path: file.data for file in snapshot.files.values()})
-        if path:
-            self.open_file(path)
-            row = self.model.document.header_of(unit) if unit is not None else None
-            if row is not None:
-                self.view.set_cursor_row(row)
         self._load_verdicts()
 
     async def _check(self, plan: Plan) -> None:
