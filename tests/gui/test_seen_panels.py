@@ -15,6 +15,7 @@ from ltmem_gui.ui.seen_panels import SeenPanels
 from ltmem_gui.ui.theme import Theme
 from ltmem_gui.ui.widgets.facts import Fact, FactGrid
 from tests.gui.builders import FakeOperations
+from tests.helpers.waiting import PATIENCE_MS
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def test_the_panel_in_sight_is_first_and_counted_ones_follow(
     seen = Seen(receipts=())
     panels.show_seen(seen)
     assert noted == [("history", seen)]
-    qtbot.waitUntil(lambda: len(noted) == 4)
+    qtbot.waitUntil(lambda: len(noted) == 4, timeout=PATIENCE_MS)
     assert [name for name, _ in noted] == ["history", "queue", "inbox", "citations"]
     window.show_panel("memory")
     assert noted[-1] == ("memory", seen)
@@ -57,7 +58,7 @@ def test_what_was_read_of_other_folders_is_never_shown_later(
     fresh = Seen()
     panels.show_seen(fresh)
     noted.clear()
-    qtbot.waitUntil(lambda: len(noted) == 2)
+    qtbot.waitUntil(lambda: len(noted) == 2, timeout=PATIENCE_MS)
     window.show_panel("history")
     assert {id(seen) for _, seen in noted} == {id(fresh)}
 
