@@ -14,6 +14,7 @@ from ltmem_gui.ui.widgets.diff_colors import DiffColors
 from ltmem_gui.ui.widgets.diff_rows import RowPainter
 from tests.gui.review_room import CTRL, SHIFT, A, E, K, Room, U, child, load, make_room
 from tests.helpers.reviews import many_hunks
+from tests.helpers.waiting import wait_for
 
 room = pytest.fixture(make_room)
 
@@ -88,7 +89,8 @@ def test_a_draft_stays_in_sight_when_another_change_is_decided(room: Room) -> No
     draft(room, "- mine\n")
     room.press(K.Key_F7)
     room.press(K.Key_A)
-    QTest.qWait(120)
+    pending = room.panel.edit._timer
+    wait_for(lambda: QApplication.processEvents() or not pending.isActive(), "the picture of the draft")
     assert room.decisions == [U, A]
     assert "- mine" in shown(room)
 
