@@ -1,4 +1,4 @@
-"""Worker processes that run at the lowest priority from their first instruction.
+"""Worker processes that run at a low priority from their first instruction.
 
 A process that lowers itself starts at the priority of the window and takes half a second of it to load an interpreter
 and modules; with two of them starting on two processors the window waited up to 23 ms for its turn. On Linux a process
@@ -15,7 +15,10 @@ from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any
 
-NICE = 10
+# A turn of a worker is a few milliseconds whatever its weight: at 10 one came more often while the window painted, and
+# at 19 a machine that is busy with other things would leave them next to nothing.
+NICE = 15
+LOWEST = 19
 
 
 class LowProcess(SpawnProcess):
@@ -39,7 +42,9 @@ def worker_context() -> SpawnContext:
 
 
 def _lower_thread() -> None:
-    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+    thread = threading.get_native_id()
+    # From where it stands: only a privileged program may take the priority back that it was started without.
+    os.setpriority(os.PRIO_PROCESS, thread, min(os.getpriority(os.PRIO_PROCESS, thread) + NICE, LOWEST))
 
 
 def lower_this() -> None:

@@ -41,12 +41,15 @@ def test_it_is_the_thread_that_starts_it_which_is_low(monkeypatch: pytest.Monkey
     monkeypatch.setattr(os, "nice", lowered.append)
     lower_this()
     assert not lowered
-    found: list[int] = []
-    thread = threading.Thread(target=lambda: (low_processes._lower_thread(), found.append(priority_of_thread())))
-    thread.start()
-    thread.join()
-    assert found == [NICE]
-    assert priority() != NICE
+    before = priority()
+    assert lowered_from(before) == min(before + NICE, 19)
+    assert priority() == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a process lowers itself")
+def test_a_program_that_was_started_low_asks_for_no_priority_back() -> None:
+    """Only root may have it back: anybody else could start no worker."""
+    assert lowered_from(15) == 19
 
 
 def test_elsewhere_a_worker_lowers_itself(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,5 +61,17 @@ def test_elsewhere_a_worker_lowers_itself(monkeypatch: pytest.MonkeyPatch) -> No
     assert not isinstance(low_processes.worker_context(), low_processes.LowContext)
 
 
-def priority_of_thread() -> int:
-    return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+def lowered_from(start: int) -> int:
+    """Return the priority that a thread of `start` gives itself."""
+    found: list[int] = []
+
+    def lower() -> None:
+        me = threading.get_native_id()
+        os.setpriority(os.PRIO_PROCESS, me, start)
+        low_processes._lower_thread()
+        found.append(os.getpriority(os.PRIO_PROCESS, me))
+
+    thread = threading.Thread(target=lower)
+    thread.start()
+    thread.join()
+    return found[0]
