@@ -42,4 +42,14 @@ def _holds(texts: _Texts, hunk: RefusedHunk) -> bool:
     path, old, new = texts
     if path != hunk.path:
         return False
-    return "".join(hunk.new) in "".join(new) if hunk.new else not new and "".join(hunk.old) in "".join(old)
+    return _among(hunk.new, new) if hunk.new else not new and _among(hunk.old, old)
+
+
+def _among(lines: tuple[str, ...], those: tuple[str, ...]) -> bool:
+    """Tell whether lines stand among others, whole and one after the other; the last of a file may have no end."""
+    return f"\n{_ended(lines)}" in f"\n{_ended(those)}"
+
+
+def _ended(lines: tuple[str, ...]) -> str:
+    text = "".join(lines)
+    return text if text.endswith("\n") else f"{text}\n"

@@ -45,6 +45,7 @@ def test_rejected_once_more_it_keeps_its_day_unless_there_is_a_new_note(
         (RefusedHunk("other.md", AGAIN.old, AGAIN.new, BEFORE), True),
         (RefusedHunk("MEMORY.md", (), ("d\n",), BEFORE), True),
         (RefusedHunk("MEMORY.md", ("a\n",), (), BEFORE), True),
+        (RefusedHunk("MEMORY.md", (), ("c",), BEFORE), False),
     ],
 )
 def test_what_is_accepted_is_told_no_more(plan: Plan, earlier: RefusedHunk, goes_on: bool) -> None:
@@ -60,6 +61,17 @@ def test_lines_that_were_to_stay_and_go_with_a_yes_are_told_no_more(plan: Plan) 
     made = plan.model_copy(update={"changes": (cut, *plan.changes[1:]), "refused": (kept,)})
     assert turned_down(Review(made).decide("MEMORY.md:h1", Decision.ACCEPT), NOW) == ()
     assert turned_down(Review(made), NOW) == (kept,)
+
+
+@pytest.mark.parametrize(("line", "goes_on"), [("use npm\n", True), ("never use npm\n", False), ("- pnpm\n", False)])
+def test_a_line_is_not_taken_because_another_one_ends_like_it(plan: Plan, line: str, goes_on: bool) -> None:
+    change = plan.changes[0]
+    new = change.hunks[0].model_copy(update={"new": ("- pnpm\n", "never use npm\n")})
+    earlier = RefusedHunk("MEMORY.md", (), (line,), BEFORE)
+    proposal = change.model_copy(update={"hunks": (new, *change.hunks[1:])})
+    made = plan.model_copy(update={"changes": (proposal, *plan.changes[1:]), "refused": (earlier,)})
+    accepted = Review(made).decide("MEMORY.md:h1", Decision.ACCEPT)
+    assert turned_down(accepted, NOW) == ((earlier,) if goes_on else ())
 
 
 def test_whole_files_are_no_hunks(plan: Plan) -> None:
