@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from ltmem_gui.domain import citations
+from ltmem_gui.domain.canonical import digest
 from ltmem_gui.domain.extraction import StageOneOutput
 from ltmem_gui.domain.naming import ROLLOUT_SUMMARIES_SUBDIR, summary_stems
 from ltmem_gui.domain.rollouts import Rollout, RolloutItem
@@ -20,7 +21,6 @@ _MARKS = (citations.ENTRIES_OPEN, citations.IDS_OPEN, citations.LEGACY_IDS_OPEN)
 _LINE = "line "
 _ROW = "row "
 _MESSAGE = "message "
-_LONGEST_ID = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +79,45 @@ def not_kept(
     `kept` tells the records a ledger keeps of a (thread, cited id). An older ledger knows a message by its place alone,
     a line or a row, which says nothing of the other: each such record stands for one message of the other kind.
     """
-    ledgers: dict[tuple[str, str], set[str]] = {}
+    ledgers: dict[tuple[str, str], _Ledger] = {}
     due: list[Mapping[str, str]] = []
     for credit in found:
         key = (credit["thread_id"], credit["cited_id"])
         if key not in ledgers:
-            ledgers[key] = set(kept(*key))
-        ledger = ledgers[key]
-        names = names_of(credit)
-        if ledger.isdisjoint(names) and not _stood_for(names[-1], ledger):
-            ledger.add(credit["record"])
+            ledgers[key] = _Ledger(kept(*key))
+        if ledgers[key].takes(credit):
             due.append(credit)
     return tuple(due)
+
+
+class _Ledger:
+    """What is kept of one cited id in one session, and how many messages its lines and rows may still stand for."""
+
+    def __init__(self, records: Collection[str]) -> None:
+        self._records: set[str] = set()
+        self._spare = {_LINE: 0, _ROW: 0}
+        for record in records:
+            self._keep(record)
+
+    def takes(self, credit: Mapping[str, str]) -> bool:
+        """Keep a credit unless it was kept already, and tell whether it is new."""
+        names = names_of(credit)
+        if not self._records.isdisjoint(names) or self._stood_for(names[-1]):
+            return False
+        self._keep(credit["record"])
+        return True
+
+    def _keep(self, record: str) -> None:
+        self._records.add(record)
+        for kind in self._spare:
+            self._spare[kind] += record.startswith(kind)
+
+    def _stood_for(self, place: str) -> bool:
+        """Let a record of the other kind stand for the message at this place, if one is left."""
+        other = _ROW if place.startswith(_LINE) else _LINE
+        left = self._spare[other] > 0
+        self._spare[other] -= left
+        return left
 
 
 def cited_names(outputs: Iterable[StageOneOutput]) -> dict[str, str]:
@@ -110,13 +137,5 @@ def _place(item: RolloutItem) -> str:
 
 
 def _message(item: RolloutItem) -> str:
-    """Return the name of a message; an id that is longer than any agent's names none."""
-    return f"{_MESSAGE}{item.message_id}" if 0 < len(item.message_id) <= _LONGEST_ID else ""
-
-
-def _stood_for(place: str, ledger: set[str]) -> bool:
-    """Take a record that stands for a message at this place out of the ledger, and tell whether there was one."""
-    other = _ROW if place.startswith(_LINE) else _LINE
-    found = next((record for record in ledger if record.startswith(other)), None)
-    ledger.discard(found or "")
-    return found is not None
+    """Return the name of a message: a digest of its id, which may be any text and would be kept unchecked."""
+    return f"{_MESSAGE}{digest(item.message_id)}" if item.message_id else ""

@@ -105,7 +105,7 @@ class Outputs(StorePart):
         updated = 0
         with self._db.transaction():
             for credit in citations:
-                if not self._kept(credit["thread_id"], credit["cited_id"]).isdisjoint(names_of(credit)):
+                if self._is_kept(credit):
                     continue
                 key = (credit["thread_id"], credit["record"], credit["cited_id"])
                 self._db.change("INSERT INTO usage_ledger VALUES (?, ?, ?, ?)", (*key, now))
@@ -121,6 +121,14 @@ class Outputs(StorePart):
     def uncredited(self, citations: Sequence[Mapping[str, str]]) -> tuple[Mapping[str, str], ...]:
         """Return those of the citations that were never credited, in order."""
         return tuple(credit for credit in not_kept(citations, self._kept) if not self._counted_by_codex(credit))
+
+    def _is_kept(self, credit: Mapping[str, str]) -> bool:
+        names = names_of(credit)
+        query = (
+            "SELECT 1 FROM usage_ledger WHERE thread_id = ? AND cited_id = ?"
+            f" AND record IN ({', '.join('?' * len(names))})"
+        )
+        return bool(self._db.sql(query, (credit["thread_id"], credit["cited_id"], *names)))
 
     def _kept(self, thread_id: str, cited_id: str) -> set[str]:
         query = "SELECT record FROM usage_ledger WHERE thread_id = ? AND cited_id = ?"
