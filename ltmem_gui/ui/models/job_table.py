@@ -168,17 +168,32 @@ class JobTableModel(QAbstractTableModel):
         """Take a new list."""
         self.set_prepared(prepare_rows(rows))
 
-    def set_prepared(self, prepared: PreparedRows) -> None:
-        """Take a new list that was indexed already; the values are the model's from now on."""
+    def set_prepared(self, prepared: PreparedRows, arranged: Arrangement | None = None) -> None:
+        """Take a new list that was indexed, or arranged too, already; the values are the model's from now on."""
         self.about_to_arrange.emit()
         self.beginResetModel()
         self._rows, self._place, self._counts = prepared.rows, prepared.places, prepared.counts
-        self._arranged = Arrangement((), (-1,) * len(self._rows)) if self._is_large() else self._arrange_now()
+        later = arranged is None and self._is_large(self._rows)
+        self._arranged = Arrangement((), (-1,) * len(self._rows)) if later else arranged or self._arrange_now()
         self.endResetModel()
         self.arranged.emit()
         self.counts_changed.emit(self._counts)
-        if self._is_large():
+        if later:
             self._arrange()
+
+    async def arrange_ahead(self, prepared: PreparedRows) -> Arrangement | None:
+        """Find the order of a list that comes, while the one before stays; None where that takes no thread."""
+        cancel = CancelToken()
+        try:
+            while self._is_large(prepared.rows):
+                asked, query = (self._text, self._kinds, self._orders), self._query()
+                rows = tuple(prepared.rows)
+                arranged = await asyncio.to_thread(arrangement, rows, query, self._orders, cancel)
+                if asked == (self._text, self._kinds, self._orders):
+                    return arranged
+            return None
+        finally:
+            cancel.cancel()
 
     def set_filter(self, text: str, kinds: frozenset[StateKind] = frozenset()) -> None:
         """Show the rows that match."""
@@ -226,8 +241,8 @@ class JobTableModel(QAbstractTableModel):
 
     # how it is arranged
 
-    def _is_large(self) -> bool:
-        return len(self._rows) > INLINE_LIMIT and (bool(self._text or self._kinds or self._orders))
+    def _is_large(self, rows: Sequence[JobRow]) -> bool:
+        return len(rows) > INLINE_LIMIT and (bool(self._text or self._kinds or self._orders))
 
     def _query(self) -> Query:
         return compile_query(self._text, int(self._clock()), self._kinds)
@@ -238,7 +253,7 @@ class JobTableModel(QAbstractTableModel):
     def _arrange(self) -> None:
         self._cancel.cancel()
         self._cancel = CancelToken()
-        if self._is_large():
+        if self._is_large(self._rows):
             self._supervisor.spawn(TASK, self._arrange_on_thread(self._cancel), policy="replace")
         else:
             self._show(self._arrange_now())

@@ -117,6 +117,8 @@ class QueuePanel(QWidget):
         self._wanted_key = ""
         self._seen = Seen()
         self._inputs: dict[str, InputFacts] = {}
+        # What a run told, and when, while rows were made of what was read before it.
+        self._meanwhile: list[tuple[Event, int]] = []
         self.live: set[str] = set()
         self.plan: Plan | None = None
         self.log = JobLog(lambda text: cleaned(text).text)
@@ -146,13 +148,14 @@ class QueuePanel(QWidget):
         cut_off = _cut_off(seen)
         if seen.report is before.report and seen.jobs == before.jobs and cut_off == _cut_off(before):
             return
+        self._meanwhile.clear()
         prepared, rows = PreparedRows(), self._rows_of(seen)
         prepared.take(islice(rows, PIECE))
         if len(prepared.rows) < PIECE:
             self._supervisor.cancel(ROWS_TASK)
             self.model.set_prepared(prepared)
         else:
-            self._supervisor.spawn(ROWS_TASK, self._show_many(prepared, rows), policy="replace")
+            self._supervisor.spawn(ROWS_TASK, self._show_many(prepared, rows, self.plan), policy="replace")
 
     def _rows_of(self, seen: Seen) -> Iterator[JobRow]:
         cut_off, waits = _cut_off(seen), self.plan is not None
@@ -160,21 +163,26 @@ class QueuePanel(QWidget):
             row = with_plan(made, waits=waits)
             yield mark_cut_off(row) if row.key in cut_off else row
 
-    async def _show_many(self, prepared: PreparedRows, rows: Iterator[JobRow]) -> None:
+    async def _show_many(self, prepared: PreparedRows, rows: Iterator[JobRow], plan: Plan | None) -> None:
         """Make the rows piece by piece: on a thread they would hold up each cell that is painted meanwhile."""
+        self._stack.setCurrentIndex(1)  # the first picture of the table is laid out before there are rows to paint
         while prepared.take(islice(rows, PIECE)):
             await next_turn()
-        self.model.set_prepared(prepared)
+        self.model.set_prepared(prepared, await self.model.arrange_ahead(prepared))
+        if self._meanwhile:
+            self.model.update_rows(self._moved_on(self._meanwhile))
+        if self.plan is not plan:
+            self._mark_plan()
 
     def take_events(self, events: tuple[Event, ...]) -> None:
         """Show what a run tells, without moving anything."""
         now = int(self._clock())
-        changed: dict[str, JobRow] = {}
+        moves = [(event, now) for event in events if isinstance(event, JobStarted | JobFinished | LeaseRenewed)]
+        if self._supervisor.is_running(ROWS_TASK):
+            self._meanwhile += moves
+        changed = self._moved_on(moves)
         for event in events:
             if isinstance(event, JobStarted | JobFinished | LeaseRenewed):
-                row = changed.get(event.thread_id) or self.model.row_of(event.thread_id)
-                if row is not None:
-                    changed[event.thread_id] = apply_event(row, event, now)
                 (self.live.discard if isinstance(event, JobFinished) else self.live.add)(event.thread_id)
             elif isinstance(event, JobPrepared):
                 self._inputs[event.thread_id] = input_of(event)
@@ -191,15 +199,28 @@ class QueuePanel(QWidget):
         if current is not None and current.key in changed:
             self.row_chosen.emit(current)
 
+    def _moved_on(self, moves: Iterable[tuple[Event, int]]) -> dict[str, JobRow]:
+        """Return the rows that events move on, by key."""
+        changed: dict[str, JobRow] = {}
+        for event, at in moves:
+            if isinstance(event, JobStarted | JobFinished | LeaseRenewed):
+                row = changed.get(event.thread_id) or self.model.row_of(event.thread_id)
+                if row is not None:
+                    changed[event.thread_id] = apply_event(row, event, at)
+        return changed
+
     def show_plan(self, plan: Plan | None) -> None:
         """Say in the consolidation's row whether a plan waits for its review."""
         if plan is self.plan:
             return
         self.plan = plan
+        self._mark_plan()
+
+    def _mark_plan(self) -> None:
         row = self.model.row_of(GLOBAL_KEY)
-        if row is not None and row.job is not None:
+        if row is not None and row.job is not None and row.key not in _cut_off(self._seen):
             fresh = replace(row, state=state_of_consolidation(row.job, int(self._clock())))
-            self.model.update_rows({row.key: with_plan(fresh, waits=plan is not None)})
+            self.model.update_rows({row.key: with_plan(fresh, waits=self.plan is not None)})
             if self.detail.row is not None and self.detail.row.key == row.key:
                 self._show_detail(self.model.row_of(GLOBAL_KEY))
 
@@ -409,6 +430,7 @@ class QueuePanel(QWidget):
         self._shown.setText(f"{shown} of {total}" if shown != total else formats.plural(total, one) if total else "")
         if self.current_row() is None:
             self._show_detail(None)
+            self.row_chosen.emit(None)
 
     def _restore_selection(self) -> None:
         model, selection = self.model, QItemSelection()
