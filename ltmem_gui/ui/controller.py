@@ -395,7 +395,6 @@ class Controller(QObject):
         self.window.run_bar.show_waiting(waiting, self.workbench.seen.report is not None)
 
     def _on_row_chosen(self, row: JobRow | None) -> None:
-        self._actions.allow("queue.rollout", "" if row is not None and row.scanned else "its file is not in the scan")
         self._actions.allow("queue.copy_id", "" if row is not None else "no row is selected")
         self._update_row_actions()
 

@@ -34,6 +34,7 @@ from ltmem_gui.ui.theme import Theme
 MOST_LINES = 500
 NOT_SCANNED = "its file is not in the scan"
 NO_ROW = "no row is selected"
+NO_OTHERS = "no action was for a part of its rows only"
 
 
 class QueueDesk(QObject):
@@ -62,11 +63,14 @@ class QueueDesk(QObject):
         bind("queue.editor", lambda: self._on_place_pressed(opener.open_in_editor))
         bind("queue.reveal", lambda: self._on_place_pressed(opener.show_in_file_manager))
         bind("queue.cancel", self._on_cancel_pressed)
-        bind("queue.others", lambda: window.queue.select_keys(workbench.passed_over))
+        bind("queue.others", self._on_others_pressed)
         bind("queue.figures", self._on_figures_pressed)
         bind("why.open", lambda: self._spawn("why", self._show_why()))
         window.queue.row_chosen.connect(self.update_actions)
+        workbench.seen_changed.connect(self._on_seen_changed)
+        workbench.run_changed.connect(self._update_others)
         self.update_actions(None)
+        self._update_others()
 
     def update_actions(self, row: JobRow | None) -> None:
         """Say of each action whether it is for the current row, and else why not."""
@@ -159,7 +163,19 @@ class QueueDesk(QObject):
         shown.text.setAccessibleName(title)
         shown.open()
 
+    # what happened
+
+    def _on_seen_changed(self) -> None:
+        self.update_actions(self._window.queue.current_row())
+        self._update_others()
+
+    def _update_others(self) -> None:
+        self._window.registry.allow("queue.others", "" if self._bench.passed_over else NO_OTHERS)
+
     # pressing
+
+    def _on_others_pressed(self) -> None:
+        self._window.queue.select_keys(self._bench.passed_over)
 
     def _on_citations_pressed(self) -> None:
         row = self._row()

@@ -96,6 +96,7 @@ class Workbench(QObject):
         self.seen = Seen()
         self.run_state = RunState()
         self.plan: Plan | None = None
+        self.passed_over: tuple[str, ...] = ()  # the rows that the last action was not for
         self.recall: Callable[[], Awaitable[None]] = _nothing
         """What a person's press brings back before it is followed: the model they saved."""
         self._approver = approver
@@ -116,7 +117,7 @@ class Workbench(QObject):
             return folders == self.folders
         self.supervisor.cancel(FOLDER_TASK)
         self.supervisor.cancel(RECEIPTS_TASK)
-        self.folders, self.plan, self.seen = folders, None, Seen()
+        self.folders, self.plan, self.seen, self.passed_over = folders, None, Seen(), ()
         if self.run_state != RunState():
             self._set_run(RunState())
         self.seen_changed.emit(self.seen)
@@ -269,6 +270,7 @@ class Workbench(QObject):
 
     async def _read_store(self, request: Request, report: ScanReport | None = None) -> None:
         store, home = self.operations, request.home
+        self._events.flush()  # what was told before is older than what is stored
         self._see(
             jobs=await store.jobs(home),
             receipts=await store.receipts(home),
@@ -330,11 +332,7 @@ class Workbench(QObject):
         self._to(RunPhase.CONSOLIDATING)
         await self._when_free(task)
         request = replace(
-            task.request,
-            provider=task.consolidator,
-            exclude=wish.exclude,
-            note=wish.note,
-            refused=wish.refused,
+            task.request, provider=task.consolidator, exclude=wish.exclude, note=wish.note, refused=wish.refused
         )
         plan = await self.operations.plan_consolidate(request, cancel=self._cancel, listen=self._events.publish)
         self._cancel.check()
