@@ -320,7 +320,8 @@ class _Run:
         """Record the run and give the lease back; where nothing is to change, that is the success of the job."""
         plan, approval, bill = self._plan, self._grant.approval, self.bill
         before = {path: file.data for path, file in staged.snapshot.files.items()}
-        texts = kept(transcript, staged.all_threads | threads_of(before) | threads_of(staged.files))
+        told = {thread for hunk in staged.refused for thread in hunk.thread_ids}
+        texts = kept(transcript, staged.all_threads | threads_of(before) | threads_of(staged.files) | told)
         receipt = Receipt(
             operation_number=0,
             operation=plan.operation,

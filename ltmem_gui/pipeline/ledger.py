@@ -15,7 +15,7 @@ from ltmem_gui.domain.metrics import phase2_metrics
 from ltmem_gui.domain.naming import utc
 from ltmem_gui.domain.plan import Plan, SelectedRow
 from ltmem_gui.domain.prices import Bill
-from ltmem_gui.domain.refusals import RefusedHunk
+from ltmem_gui.domain.refusals import RefusedHunk, resting_on
 from ltmem_gui.pipeline.beside_codex import require_no_other
 from ltmem_gui.pipeline.evidence_keeping import write_evidence
 from ltmem_gui.pipeline.failure_words import LONGEST, SHOWN, checked_words
@@ -164,8 +164,17 @@ def _change_row(store: Store, change: Mapping[str, str], now: int) -> None:
 
 def refused_hunks(plan: Plan, selection: Selection, now: int) -> list[RefusedHunk]:
     """Return the hunks that were rejected, by content, so that they are known again."""
+    selected = frozenset(row.thread_id for row in plan.rows)
+    known = selected | {skip.id for skip in plan.skipped}
     return [
-        RefusedHunk(path=change.path, old=hunk.old, new=hunk.new, refused_at=now, note=selection.notes.get(hunk.id, ""))
+        RefusedHunk(
+            path=change.path,
+            old=hunk.old,
+            new=hunk.new,
+            refused_at=now,
+            note=selection.notes.get(hunk.id, ""),
+            thread_ids=resting_on(hunk.old, hunk.new, selected=selected, known=known),
+        )
         for change in plan.changes
         if change.unit == "hunk"
         for hunk in change.hunks

@@ -64,6 +64,8 @@ class Forgetting(StorePart):
             }
             for table, key in _WITH_THREADS:
                 counts[table] = self._delete_with_threads(table, key, thread_id)
+            # Earlier versions did not say what rejected lines rest on: they may be of any session.
+            counts["refused_hunks"] += self._db.change("DELETE FROM refused_hunks WHERE thread_ids = '[]'")
             self._db.change(
                 "INSERT OR REPLACE INTO exclusions (thread_id, reason, excluded_at) VALUES (?, ?, ?)",
                 (thread_id, storable(reason), now),

@@ -144,6 +144,33 @@ def test_the_folder_must_be_named(bench: Bench) -> None:
             asyncio.run(planning(bench.request(memory_root=None)))
 
 
+def test_forgetting_a_session_forgets_what_was_rejected_of_it_and_nothing_else(bench: Bench) -> None:
+    """Rejected lines would be told to the next run, and sent with it."""
+    words = ("TABCANARY", "FEATHER")
+    for number, word in enumerate(words, start=5):
+        write_codex(bench.sessions, [("user", f"Always use {word} here.")], number=number, at=NOW - DAY, cwd=f"/{word}")
+    asyncio.run(bench.apply(asyncio.run(bench.plan_extract())))
+    plan = asyncio.run(bench.plan_consolidate())
+    (change,) = (change for change in plan.changes if change.path == "MEMORY.md")
+    hunks = {hunk.id for hunk in change.hunks if any(word in "".join(hunk.new) for word in words)}
+    accepted = dict(all_accepted(plan).accepted)
+    accepted["MEMORY.md"] = tuple(id_ for id_ in accepted["MEMORY.md"] if id_ not in hunks)
+    selection = Selection(plan_digest=plan.digest, accepted=accepted, rejected={"MEMORY.md": tuple(sorted(hunks))})
+
+    async def reject() -> None:
+        grant = await Operations(bench).approve(plan, selection, approver="me", surface="window")
+        await Operations(bench).apply(grant, cancel=CancelToken(), listen=bench.events.append)
+
+    asyncio.run(reject())
+    with bench.stores.reading(bench.home) as store:
+        assert all(word in repr(store.refused_hunks()) for word in words)
+    asyncio.run(bench.apply(forget(bench, thread_id(5, NOW - DAY))))
+    with bench.stores.reading(bench.home) as store:
+        told = repr(store.refused_hunks())
+    assert "FEATHER" in told
+    assert "TABCANARY" not in told
+
+
 def test_a_rejected_hunk_does_not_come_back(bench: Bench) -> None:
     write_codex(
         bench.sessions, [("user", "Always use tabs in this repo, never spaces.")], number=5, at=NOW - DAY, cwd="/r"

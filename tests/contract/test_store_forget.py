@@ -91,6 +91,15 @@ def test_the_canary_is_in_no_byte_afterwards_not_even_while_the_store_is_open(ho
     assert list(home.files()) == [DATABASE_NAME]
 
 
+def test_rejected_lines_of_sessions_that_nobody_noted_are_forgotten_with_any(home: Home) -> None:
+    """Earlier versions kept no threads with them."""
+    kept_on = RefusedHunk("MEMORY.md", (), ("x\n",), NOW, "", ("other",))
+    with home.open() as store:
+        store.refuse_hunks([RefusedHunk("MEMORY.md", (), (f"{CANARY}\n",), NOW), kept_on])
+        assert store.forget("t1", reason="r", now=NOW)["refused_hunks"] == 1
+        assert store.refused_hunks() == (kept_on,)
+
+
 @pytest.mark.log_expected
 def test_a_damaged_file_that_was_set_aside_is_forgotten_too(home: Home) -> None:
     with home.open() as store:
