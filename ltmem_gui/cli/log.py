@@ -116,14 +116,15 @@ def _entry_line(entry: ChainEntry) -> str:
     who = f"{body.get('approver', '?')} on the {body.get('surface', '?')}"
     if entry.type != "receipt":
         return f"{head}  by {one_line(who)}"
-    files = body.get("files", ())
-    what = f"{body.get('kind', '?')}/{body.get('operation', '?')}, {len(files)} files"
+    files = body.get("files", [])
+    count = len(files) if isinstance(files, list) else "?"
+    what = f"{body.get('kind', '?')}/{body.get('operation', '?')}, {count} files"
     return f"{head}  operation {entry.operation_number}: {one_line(what)}, by {one_line(who)}"
 
 
 def _steps(entry: ChainEntry, body: Mapping[str, Any], texts: Mapping[int, KeptTranscript]) -> KeptSteps | None:
     """Return what is kept of the calls of an agent's run, None for any other entry."""
-    if entry.type != "receipt" or not body.get("steps"):
+    if entry.type != "receipt" or not body.get("steps") or not isinstance(body["steps"], list):
         return None
     return steps_of(body.get(BINDS), texts.get(entry.operation_number))
 

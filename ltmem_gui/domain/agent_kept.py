@@ -41,7 +41,7 @@ class KeptState(StrEnum):
 _WORDS = {
     KeptState.NONE: "An earlier version kept no arguments of these calls.",
     KeptState.WHOLE: "",
-    KeptState.REMOVED: "What these calls asked for went when a session was forgotten.",
+    KeptState.REMOVED: "What these calls asked for went when a session was forgotten or all was cleared.",
     KeptState.ALTERED: "What was kept of these calls is not what the receipt binds: another program changed it.",
 }
 
@@ -71,7 +71,7 @@ _STEPS = TypeAdapter(tuple[AgentStep, ...])
 def kept(transcript: AgentTranscript, thread_ids: Iterable[str], room: int = KEPT_BYTES) -> KeptTranscript:
     """Return a transcript as it is kept, its texts checked and cut before; calls go where `room` bytes are full."""
     bare = [replace(step, actions=(), seconds=round(step.seconds, 3)) for step in transcript.steps]
-    left = room - len(_Body(steps=tuple(bare)).model_dump_json())
+    left = room - len(_Body(steps=tuple(bare)).model_dump_json().encode())
     steps: list[AgentStep] = []
     for step, told in zip(transcript.steps, bare, strict=True):
         actions: list[AgentAction] = []

@@ -103,6 +103,15 @@ def test_a_body_that_is_no_object_is_shown_as_it_is(home: Home) -> None:
     assert json.loads(text)["operations"][0]["body"] == {"unreadable": "[1]"}
 
 
+@pytest.mark.parametrize("body", ['{"steps": 7}', '{"steps": {"a": 1}}', '{"steps": [1, {}]}', '{"files": 7}'])
+def test_a_body_of_other_forms_is_shown_as_far_as_it_goes(home: Home, body: str) -> None:
+    home.sql(f"UPDATE operations SET body = '{body}' WHERE type = 'receipt'")
+    code, text = call(home, "log")
+    assert code == 0
+    assert "the log is broken at entry" in text
+    assert json.loads(call(home, "log", "--json")[1])["intact"] is False
+
+
 def test_nothing_is_created_by_looking(tmp_path: Path, guard: Guard) -> None:
     home = Home(tmp_path / "home")
     guard.protect(home.path)

@@ -59,10 +59,11 @@ def test_what_is_not_what_the_receipt_binds_is_not_shown(
     assert found.state.words
 
 
-def test_it_is_bounded_and_what_has_no_room_is_counted() -> None:
-    steps = tuple(AgentStep(n, (SEARCH,) * 20, "s" * 300) for n in range(1, 30))
-    texts = kept(AgentTranscript(steps), (), room=20_000)
-    assert 15_000 < len(texts.body) <= 20_000
+@pytest.mark.parametrize("letter", ["s", "語"])
+def test_it_is_bounded_in_bytes_and_what_has_no_room_is_counted(letter: str) -> None:
+    steps = tuple(AgentStep(n, (SEARCH,) * 20, letter * 300) for n in range(1, 30))
+    texts = kept(AgentTranscript(steps), (), room=40_000)
+    assert 35_000 < len(texts.body.encode()) <= 40_000
     read = steps_of(bound(texts), texts)
     assert len(read.steps) == 29
     assert sum(len(step.actions) for step in read.steps) + read.left_out == 29 * 20
