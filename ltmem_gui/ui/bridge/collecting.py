@@ -48,10 +48,12 @@ class UiCollector(QObject):
         young, middle, old = gc.get_count()
         limits = gc.get_threshold()
         since = time.monotonic() - self._full_at
-        # A full pass takes as long as fifty small ones: it waits for a moment in which nothing goes on.
-        quiet = young <= limits[0]
-        wanted = INTERVAL_MS if quiet else BUSY_INTERVAL_MS
-        if self._timer.interval() != wanted:
+        calm, waited = young <= limits[0], self._timer.interval()
+        # A full pass takes as long as fifty small ones: it waits for a moment in which nothing goes on. That a run
+        # made little within the short wait does not tell of one.
+        quiet = calm and waited >= INTERVAL_MS
+        wanted = INTERVAL_MS if calm else BUSY_INTERVAL_MS
+        if waited != wanted:
             self._timer.setInterval(wanted)
         if old > limits[2] and since >= (FULL_SECONDS if quiet else LATEST_SECONDS):
             self._full_at = time.monotonic()

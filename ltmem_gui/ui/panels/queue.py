@@ -171,6 +171,7 @@ class QueuePanel(QWidget):
         self.model.set_prepared(prepared, await self.model.arrange_ahead(prepared))
         if self._meanwhile:
             self.model.update_rows(self._moved_on(self._meanwhile))
+            self._retold.start()
         if self.plan is not plan:
             self._mark_plan()
 
