@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ltmem_gui.domain.canonical import canonical_json, content_hash, digest
@@ -25,6 +27,14 @@ def test_known_form_and_digest() -> None:
 def test_order_of_keys_does_not_matter(value: dict[str, object]) -> None:
     turned = dict(reversed(list(value.items())))
     assert digest(value) == digest(turned)
+
+
+@given(st.dictionaries(st.text(), values, max_size=4))
+@example({"10": 1, "9": {"é": [[["deep", {"b": [], "a": {}}]]], "": ()}})
+@example({"numbers": {10: "ten", 9: "nine"}})
+def test_it_is_what_the_encoder_writes_at_once(value: dict[str, object]) -> None:
+    at_once = json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    assert canonical_json(value) == at_once
 
 
 @pytest.mark.parametrize("value", [1.5, [1, 2.0], {"a": {"b": 0.1}}, (1.0,), float("nan")])
