@@ -42,7 +42,6 @@ class StoreLedger:
         self._adapters = adapters
         self._home = home
         self._approval = grant.approval if grant else None
-        self._selection = grant.selection if grant else None
         self._evidence = evidence
 
     def recorded(self, plan_digest: str) -> Receipt | None:
@@ -79,7 +78,14 @@ class StoreLedger:
             return store.owns_global(claim)
 
     def finish(
-        self, claim: Claim, plan: Plan, receipt: Receipt, *, watermark: int | None, rows: Sequence[SelectedRow]
+        self,
+        claim: Claim,
+        plan: Plan,
+        selection: Selection,
+        receipt: Receipt,
+        *,
+        watermark: int | None,
+        rows: Sequence[SelectedRow],
     ) -> Receipt:
         """Record success, watermark, flags and receipt in one transaction; return the numbered receipt."""
         with self._adapters.stores.writing(self._home) as store:
@@ -87,8 +93,7 @@ class StoreLedger:
             now = self._adapters.clock()
             write_evidence(store, plan, self._evidence, receipt.baseline_commit)
             change_rows(store, plan, now)
-            if self._selection is not None:
-                store.refuse_hunks(self._told(refused_hunks(plan, self._selection, now)))
+            store.refuse_hunks(self._told(refused_hunks(plan, selection, now)))
             reasons = {finding: self._words(reason) for finding, reason in receipt.overrides.items()}
             notes = {hunk: self._words(note) for hunk, note in receipt.notes.items()}
             told = {"metrics": _metrics(plan, receipt), "overrides": reasons, "notes": notes}

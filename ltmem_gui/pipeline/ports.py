@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from ltmem_gui.domain.cancel import CancelToken
 from ltmem_gui.domain.canonical import content_hash
-from ltmem_gui.domain.consent import ApplyGrant, Receipt
+from ltmem_gui.domain.consent import ApplyGrant, Receipt, Selection
 from ltmem_gui.domain.events import Listener
 from ltmem_gui.domain.extraction import ExtractionInput, ExtractionReply, StageOneOutput
 from ltmem_gui.domain.findings import Finding
@@ -343,9 +343,16 @@ class ApplyLedger(Protocol):
         ...
 
     def finish(
-        self, claim: Claim, plan: Plan, receipt: Receipt, *, watermark: int | None, rows: Sequence[SelectedRow]
+        self,
+        claim: Claim,
+        plan: Plan,
+        selection: Selection,
+        receipt: Receipt,
+        *,
+        watermark: int | None,
+        rows: Sequence[SelectedRow],
     ) -> Receipt:
-        """Record success, watermark (never lower than stored), flags, the plan's database effects and the receipt.
+        """Record success, watermark (never lower than stored), flags, rejected hunks, database effects and receipt.
 
         One transaction; returns the numbered receipt. Raises `LeaseLost` for a lost lease.
         """

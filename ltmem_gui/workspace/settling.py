@@ -60,7 +60,7 @@ def record(ledger: ApplyLedger, claim: Claim, operation: Operation, commit: str 
         overrides=operation.selection.overrides,
         notes=operation.selection.notes,
     )
-    return ledger.finish(claim, plan, receipt, watermark=watermark, rows=plan.rows)
+    return ledger.finish(claim, plan, operation.selection, receipt, watermark=watermark, rows=plan.rows)
 
 
 def clean_up(home: Path, journal: Journal, transaction: Transaction, reach: Reached, finished_at: int) -> None:

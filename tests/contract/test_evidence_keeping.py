@@ -341,7 +341,7 @@ def test_after_a_crash_a_forgotten_session_leaves_hashes_alone(bench: Bench, gua
         claim = ledger.claim(plan)
         with bench.stores.reading(bench.home) as store:
             receipt = store.receipts()[-1].model_copy(update={"plan_digest": plan.digest})
-        ledger.finish(claim, plan, receipt, watermark=1, rows=())
+        ledger.finish(claim, plan, all_accepted(plan), receipt, watermark=1, rows=())
     assert {record.taken.quote for record in kept(bench)} == {""}
 
 

@@ -13,6 +13,7 @@ from ltmem_gui.domain.consent import Selection
 from ltmem_gui.domain.errors import StalePlan, UsageError, WorkspaceMoved
 from ltmem_gui.domain.plan import Plan, PlanState, newly_left_out
 from ltmem_gui.domain.review import all_accepted
+from ltmem_gui.pipeline.ledger import StoreLedger
 from ltmem_gui.pipeline.operations import Operations
 from tests.helpers.bench import DAY, NOW, Bench
 from tests.helpers.guard import Guard
@@ -169,6 +170,21 @@ def test_forgetting_a_session_forgets_what_was_rejected_of_it_and_nothing_else(b
         told = repr(store.refused_hunks())
     assert "FEATHER" in told
     assert "TABCANARY" not in told
+
+
+def test_an_apply_that_is_finished_after_a_crash_keeps_what_was_rejected(bench: Bench) -> None:
+    """The recovery has no grant: the journal tells it what was selected."""
+    write_codex(bench.sessions, [("user", "Always use TABCANARY here.")], number=5, at=NOW - DAY, cwd="/r")
+    asyncio.run(bench.apply(asyncio.run(bench.plan_extract())))
+    plan = asyncio.run(bench.plan_consolidate())
+    rejected = {"MEMORY.md": all_accepted(plan).accepted["MEMORY.md"]}
+    selection = Selection(plan_digest=plan.digest, rejected=rejected)
+    with bench.stores.reading(bench.home) as store:
+        receipt = store.receipts()[-1].model_copy(update={"plan_digest": plan.digest})
+    ledger = StoreLedger(bench, bench.home)
+    ledger.finish(ledger.claim(plan), plan, selection, receipt, watermark=1, rows=())
+    with bench.stores.reading(bench.home) as store:
+        assert "TABCANARY" in repr(store.refused_hunks())
 
 
 def test_a_rejected_hunk_does_not_come_back(bench: Bench) -> None:

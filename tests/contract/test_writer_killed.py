@@ -93,6 +93,7 @@ def test_a_kill_inside_can_be_rolled_back(world: World, place: str) -> None:
 def test_a_kill_inside_can_be_finished(world: World, place: str) -> None:
     digest = _kill_at(world, place)
     receipt = world.recovery().finish(digest)
+    assert world.ledger._load()["selection"] == receipt.selection_digest
     files, baseline, litter = world.picture()
     assert files == _wanted_tree(world)
     assert (baseline, litter) == (receipt.baseline_commit, False)

@@ -175,7 +175,14 @@ class FileLedger:
         return not self.stolen and self._load()["token"] == claim.token
 
     def finish(
-        self, claim: Claim, plan: Plan, receipt: Receipt, *, watermark: int | None, rows: Sequence[SelectedRow]
+        self,
+        claim: Claim,
+        plan: Plan,
+        selection: Selection,
+        receipt: Receipt,
+        *,
+        watermark: int | None,
+        rows: Sequence[SelectedRow],
     ) -> Receipt:
         self.calls.append("finish")
         if self.finish_error is not None:
@@ -187,6 +194,7 @@ class FileLedger:
             state["receipts"][plan.digest] = numbered.model_dump(mode="json")
             state["watermark"] = max(state["watermark"], watermark or 0)
             state["rows"] = [row.thread_id for row in rows]
+            state["selection"] = selection.digest
             state["token"] = None
         return numbered
 
