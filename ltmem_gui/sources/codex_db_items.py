@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ltmem_gui.domain.citations import (
+    ENTRIES_OPEN,
+    IDS_OPEN,
+    OUTER_CLOSE,
+    OUTER_OPEN,
+    CitationEntry,
+    ParsedCitations,
+    unique_ids,
+)
+from ltmem_gui.domain.citations import format as format_citations
 from ltmem_gui.domain.rollouts import RolloutItem, ToolUse
 from ltmem_gui.sources.codex_items import IMAGE
 from ltmem_gui.sources.decoding import (
@@ -41,7 +51,7 @@ def _items(item: Record, row: int, at: int | None, end: int | None) -> Iterator[
         case "userMessage":
             yield from _user(item, row, at)
         case "agentMessage":
-            text = text_of(item.get("text"))
+            text = _answer(item)
             if text:
                 yield RolloutItem("assistant", "message", text, row=row, at=at, message_id=call_id)
         case "commandExecution":
@@ -76,6 +86,27 @@ def _user(item: Record, row: int, at: int | None) -> Iterator[RolloutItem]:
     for part in map(record_of, list_of(item.get("content"))):
         if part.get("type") in ("image", "localImage"):
             yield RolloutItem("user", "image", IMAGE, row=row, at=at)
+
+
+def _answer(item: Record) -> str:
+    """Return an answer as a rollout file has it: the database keeps what was cited beside the text, not in it."""
+    text, kept = text_of(item.get("text")), record_of(item.get("memoryCitation"))
+    entries = tuple(_entry(record_of(entry)) for entry in list_of(kept.get("entries")))
+    ids = tuple(text_of(id_) for id_ in list_of(kept.get("rolloutIds")) or list_of(kept.get("threadIds")))
+    if (not entries and not any(ids)) or ENTRIES_OPEN in text or IDS_OPEN in text:
+        return text
+    block = format_citations(ParsedCitations(entries, unique_ids(ids)))
+    return f"{text}\n{OUTER_OPEN}\n{block}{OUTER_CLOSE}".lstrip()
+
+
+def _entry(entry: Record) -> CitationEntry:
+    start, end = entry.get("lineStart"), entry.get("lineEnd")
+    return CitationEntry(
+        text_of(entry.get("path")),
+        start if isinstance(start, int) and start > 0 else 0,
+        end if isinstance(end, int) and end > 0 else 0,
+        text_of(entry.get("note")),
+    )
 
 
 def _tool(

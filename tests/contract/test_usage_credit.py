@@ -185,6 +185,25 @@ def test_a_session_that_goes_on_in_the_database_is_not_credited_again(bench: Ben
     assert credited(planned(bench)) == []
 
 
+@pytest.mark.parametrize("name", ["rolloutIds", "threadIds"])
+def test_citations_that_the_database_keeps_beside_an_answer_count(bench: Bench, name: str) -> None:
+    first, second = threads(bench)
+    database = named_and_projected(bench, session(bench, "Done.", "Plain.", "Odd.", source="exec"))
+    entry = {"path": f"rollout:{second}", "lineStart": 3, "lineEnd": 4, "note": "why"}
+    odd = {"entries": [{"path": 7, "lineStart": -1, "lineEnd": "x"}, None], name: [None, 3]}
+    kept = [{"entries": [entry], name: [first, first]}, None, odd]
+    with closing(sqlite3.connect(database)) as history, history:
+        rows = history.execute("SELECT item_id, item_json FROM thread_items ORDER BY rollout_ordinal").fetchall()
+        for (item_id, text), citation in zip(rows, kept, strict=True):
+            item = json.dumps(json.loads(text) | {"memoryCitation": citation})
+            history.execute("UPDATE thread_items SET item_json = ? WHERE item_id = ?", (item, item_id))
+    plan = planned_from(bench, database)
+    assert {credit["cited_id"] for credit in credited(plan)} == {first, second}
+    applied(bench, plan)
+    assert [count for count, _ in usage(bench).values()] == [1, 1]
+    assert credited(planned_from(bench, database)) == []
+
+
 def test_a_session_of_the_database_is_not_credited_again_by_its_file(bench: Bench, guard: Guard) -> None:
     first, _ = threads(bench)
     path = session(bench, block(first), source="exec")
