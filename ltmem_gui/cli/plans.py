@@ -128,11 +128,10 @@ def _made_anew(args: argparse.Namespace, context: Context, request: Request) -> 
     _require_same_place("--home", context.home, proposal.home)
     _require_same_place("--memory-root", context.memory_root, proposal.memory_root)
     review = review_from_flags(proposal, reject=args.reject, rest="accept")
-    return replace(
-        request,
-        exclude=request.exclude | newly_left_out(proposal),
-        refused=(*proposal.refused, *rejected(review, context.adapters.clock())),
-    )
+    told = {hunk.key: hunk for hunk in proposal.refused}
+    for hunk in rejected(review, context.adapters.clock()):
+        told.setdefault(hunk.key, hunk)  # once more: its first day and its note stay
+    return replace(request, exclude=request.exclude | newly_left_out(proposal), refused=tuple(told.values()))
 
 
 def _run_plan_undo(args: argparse.Namespace, context: Context) -> int:

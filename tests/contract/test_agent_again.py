@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -123,6 +124,10 @@ def test_the_command_line_carries_it(bench: Bench) -> None:
     assert len(found(load_plan(second.read_text(), where=""))) == 1
     third = propose("--note", "Shorter still.", "--proposal", str(second))
     assert len(found(load_plan(third.read_text(), where=""))) == 1
+    (told,) = (noted := load_plan(second.read_text(), where="")).refused
+    told = replace(told, note="It is not true.")
+    second.write_text(noted.model_copy(update={"refused": (told,)}).sealed().model_dump_json())
+    assert load_plan(propose("--proposal", str(second), *rejects).read_text(), where="").refused == (told,)
     where = ("--home", str(bench.home), "--memory-root", str(bench.memory))
     assert call(bench, "plan", "consolidate", *where, *rejects)[0] == 2
     code, _, err = call(bench, "plan", "consolidate", *where, "--proposal", str(second))
