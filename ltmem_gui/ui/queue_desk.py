@@ -25,6 +25,7 @@ from ltmem_gui.ui.models.job_log import redacted_in_words, sizes_in_words
 from ltmem_gui.ui.models.job_rows import PHASE_TWO, JobRow
 from ltmem_gui.ui.models.opening import PlaceOpener
 from ltmem_gui.ui.models.queue_figures import figures_of
+from ltmem_gui.ui.models.run_state import RunState
 from ltmem_gui.ui.models.text_lines import TextLine, lines_of, rollout_lines
 from ltmem_gui.ui.models.workbench import Workbench
 from ltmem_gui.ui.panels.citations import line_colors
@@ -68,7 +69,7 @@ class QueueDesk(QObject):
         bind("why.open", lambda: self._spawn("why", self._show_why()))
         window.queue.row_chosen.connect(self.update_actions)
         workbench.seen_changed.connect(self._on_seen_changed)
-        workbench.run_changed.connect(self._update_others)
+        workbench.run_changed.connect(self._on_run_changed)
         self.update_actions(None)
         self._update_others()
 
@@ -168,6 +169,14 @@ class QueueDesk(QObject):
     def _on_seen_changed(self) -> None:
         self.update_actions(self._window.queue.current_row())
         self._update_others()
+
+    def _on_run_changed(self, state: RunState) -> None:
+        self._update_others()
+        queue = self._window.queue
+        if queue.live and not state.busy:
+            # A job that is given back with its run tells no end of its own.
+            queue.live.clear()
+            self.update_actions(queue.current_row())
 
     def _update_others(self) -> None:
         self._window.registry.allow("queue.others", "" if self._bench.passed_over else NO_OTHERS)

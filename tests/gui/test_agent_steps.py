@@ -257,6 +257,7 @@ def test_tokens_that_were_not_counted_are_estimates_and_cost_is_counted_along(qt
     last = rows_of(AgentStep(2, (), "", 8, 4, 0.0, 0, counted=False))[0]
     assert cell(last, TOKENS) == "~8 → 4"
     assert "about 8 sent" in dict(detail_lines(last))["tokens"]
+    assert "about 8 tokens sent" in spoken(last)
 
 
 def test_the_drawer_says_how_the_run_stands(qtbot: QtBot, theme: Theme) -> None:

@@ -13,6 +13,7 @@ from ltmem_gui.domain.jobs import GLOBAL_KEY, GLOBAL_KIND, STAGE1_KIND, JobRecor
 from ltmem_gui.domain.plan import PlanState
 from ltmem_gui.domain.rollouts import SourceSpec
 from ltmem_gui.pipeline.standing import Standing
+from ltmem_gui.ui.models.run_state import RunPhase, RunState
 from ltmem_gui.ui.models.workbench import Folders, Seen
 from ltmem_gui.ui.panels.queue import PIECE
 from tests.gui.builders import apply_plan, report, scanned
@@ -132,6 +133,18 @@ def test_the_others_of_no_action_are_not_offered(room: QueueRoom) -> None:
     room.queue.select_key(scanned(1).id)
     assert not room.window.registry.trigger("queue.others")
     assert "no action" in room.tip("queue.others")
+
+
+def test_nothing_can_be_stopped_after_the_run_was_cancelled(room: QueueRoom) -> None:
+    room.scan()
+    room.queue.select_key(scanned(0).id)
+    bench = room.controller.workbench
+    bench._set_run(RunState(RunPhase.EXTRACTING))
+    room.tell(JobStarted(scanned(0).id, 1))  # a job that is given back with its run tells no end
+    assert room.window.registry.action("queue.cancel").isEnabled()
+    bench._set_run(RunState(RunPhase.CANCELLING))
+    bench._set_run(RunState())
+    assert not room.window.registry.action("queue.cancel").isEnabled()
 
 
 def test_what_is_stored_is_shown_after_a_run_and_not_the_last_it_told(room: QueueRoom) -> None:

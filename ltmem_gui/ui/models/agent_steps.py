@@ -292,7 +292,8 @@ def spoken(row: StepRow) -> str:
     """Return a row as a screen reader says it."""
     parts = [f"Step {row.step}", cell(row, TOOL) if row.tool else "", *(cell(row, at) for at in (FILE, ASKED, RESULT))]
     if row.first:
-        parts.append(f"{count(row.tokens_in)} tokens sent, {count(row.tokens_out)} received")
+        about = "" if row.counted else "about "
+        parts.append(f"{about}{count(row.tokens_in)} tokens sent, {count(row.tokens_out)} received")
     return ", ".join(part for part in parts if part)
 
 
