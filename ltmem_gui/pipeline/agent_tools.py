@@ -15,7 +15,6 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from ltmem_gui.domain.agent import AgentAction, AgentCall, CallArgument, ToolOutcome, ToolSpec
-from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.naming import (
     EXTENSIONS_SUBDIR,
     RAW_MEMORIES_FILENAME,
@@ -283,7 +282,7 @@ class Toolbox:
             "matches": matches,
             "total": total,
             "next_cursor": str(end) if end < total else None,
-            "detail": f"{counted} of {one_line(', '.join(wanted.queries), 80)}",
+            "detail": f"{counted} of {', '.join(wanted.queries)}",
         }
 
     def _found(self, path: str, search: Search) -> Iterator[tuple[Match, list[str]]]:
@@ -367,8 +366,11 @@ def _action(
     reason: str,
     asked: tuple[CallArgument, ...],
 ) -> AgentAction:
-    """Return a call on one line; whoever shows it takes secrets out first, and then cuts it."""
-    name, where, why = (one_line(text, LONGEST) for text in (call.name, path, detail))
+    """Return a call with its words as they are: whoever shows it takes secrets out, and only then cuts and joins lines.
+
+    A secret may go over lines, and is not found any more when they are one.
+    """
+    name, where, why = (text[:LONGEST] for text in (call.name, path, detail))
     return AgentAction(name, where, outcome, why, reason, asked)
 
 

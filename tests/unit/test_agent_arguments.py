@@ -141,6 +141,32 @@ def test_secrets_are_gone_from_every_part_and_from_what_hides_them() -> None:
         assert "[gone]" in repr(shown)
 
 
+def test_a_secret_over_two_lines_is_found_in_every_word_of_a_call() -> None:
+    """On one line its halves would be there to be read."""
+
+    async def over_lines(texts: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(text.replace("TOKEN\n-77", "[gone]") for text in texts)
+
+    secret = "TOKEN\n-77"
+    with staged_copy({"MEMORY.md": b"- always pnpm\n"}, max_bytes=1 << 20, max_files=10) as copy:
+        box = Toolbox(copy)
+        calls = (
+            AgentCall("c", secret, "{}"),
+            AgentCall("c", "read", json.dumps({"path": f"a/{secret}"})),
+            AgentCall("c", "search", json.dumps({"queries": ["x", secret]})),
+        )
+        actions = [box.call(call)[0] for call in calls]
+    for shown in asyncio.run(as_told(actions, "", over_lines))[0]:
+        assert "[gone]" in repr(shown)
+        assert "TOKEN" not in repr(shown)
+        assert "\n" not in shown.tool + shown.path + shown.detail
+
+
+@pytest.mark.parametrize("place", range(70, 80))
+def test_a_secret_that_was_looked_for_is_checked_before_what_was_found_is_cut(place: int) -> None:
+    assert "TOK" not in calling("search", queries=["x" * place, TOKEN]).detail
+
+
 def test_hidden_characters_are_seen() -> None:
     text = "a\u202eb\u200bc\x00d\re\tf\u2028g\x1b[31m"
     (valid,) = calling("search", queries=[text]).arguments
@@ -196,7 +222,7 @@ JSON = st.recursive(
 )
 def test_whatever_is_called_is_told_bounded_and_on_one_line(name: str, arguments: str) -> None:
     shown = called(name, arguments)
-    assert "\n" not in shown.asked
+    assert "\n" not in shown.tool + shown.path + shown.detail + shown.asked
     assert shown.asked.isprintable() or any(c.isspace() for c in shown.asked)
     assert sum(len(argument.text) for argument in shown.arguments) <= MAX_PER_CALL + 40 * len(shown.arguments)
     json.dumps(shown.asked).encode("utf-8")
