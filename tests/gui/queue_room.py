@@ -24,6 +24,7 @@ from ltmem_gui.ui.theme import Scheme, Theme
 from ltmem_gui.workspace.window_file import WindowFile
 from tests.gui.builders import NOW, FakeOperations, scanned
 from tests.gui.conftest import LoopHarness
+from tests.helpers.waiting import PATIENCE_MS
 
 
 class QueueRoom:
@@ -45,6 +46,7 @@ class QueueRoom:
         if not real:
             self.window.queue._clock = lambda: NOW
             self.window.queue.model._clock = lambda: NOW
+        self._qtbot = qtbot
         qtbot.addWidget(self.window)
         self.controller = Controller(self.window, _parts(operations, harness, theme))
         self.window.resize(1280, 800)
@@ -69,16 +71,22 @@ class QueueRoom:
         action = self.window.registry.action(id_)
         assert action.isEnabled(), action.toolTip()
         self.harness.call(lambda: self.window.registry.trigger(id_))
+        self.settle()
 
     def tip(self, id_: str) -> str:
         return self.window.registry.action(id_).toolTip()
 
     def tell(self, *events: Event) -> None:
         self.queue.take_events(events)
-        QApplication.processEvents()  # the detail follows in a turn of its own
+        self.settle()
+
+    def settle(self) -> None:
+        """Let the detail follow, which it does in a turn of its own."""
+        self._qtbot.waitUntil(lambda: not self.queue._retold.isActive(), timeout=PATIENCE_MS)
 
     def facts(self) -> dict[str, str]:
         """Return the facts of the detail as they are shown."""
+        self.settle()
         return dict(self.queue.detail._facts.facts)
 
     def dialog(self, name: str) -> QDialog:

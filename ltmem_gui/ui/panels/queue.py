@@ -65,7 +65,9 @@ CHIP_ORDER = (
 
 
 # Rows that are made in one turn of the loop: a hundred at once, and the picture after them, held the window for 30 ms.
-PIECE = 50
+PIECE = 25
+# What is told of the row in the detail follows the picture of the table, before a person has looked that way.
+RETOLD_MS = 30
 ROWS_TASK = "queue.rows"
 TICK_MS = 1_000
 
@@ -123,10 +125,9 @@ class QueuePanel(QWidget):
         self.plan: Plan | None = None
         self.log = JobLog(lambda text: cleaned(text).text)
         self.announcer = Announcer(self)
-        # What is told of the row in the detail is shown in a turn of its own, after the picture of the table.
         self._retold = QTimer(self)
         self._retold.setSingleShot(True)
-        self._retold.setInterval(0)
+        self._retold.setInterval(RETOLD_MS)
         self._retold.timeout.connect(self._on_retold_timed_out)
         self._ticker = QTimer(self)
         self._ticker.setInterval(TICK_MS)
@@ -188,12 +189,13 @@ class QueuePanel(QWidget):
             elif isinstance(event, JobPrepared):
                 self._inputs[event.thread_id] = input_of(event)
         touched = self.log.take(events, now)
+        shown = self.detail.row
+        before = self.model.row_of(shown.key) if shown is not None else None
         if changed:
             self.model.update_rows(changed)
-        shown = self.detail.row
         if shown is not None and (shown.key in changed or shown.thread_id in touched):
-            row = changed.get(shown.key, shown)
-            if row.state.label != shown.state.label:
+            row = changed.get(shown.key)
+            if row is not None and before is not None and row.state.label != before.state.label:
                 self.announcer.say(f"{row.title}: {row.state.name}. {row.reason}".rstrip(". "))
             self._retold.start()
         current = self.current_row()
