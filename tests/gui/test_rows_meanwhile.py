@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from ltmem_gui.domain.events import JobFinished, JobStarted
+from ltmem_gui.domain.events import JobFinished, JobStarted, LeaseRenewed
 from ltmem_gui.domain.jobs import GLOBAL_KEY, GLOBAL_KIND, STAGE1_KIND, JobRecord, JobStatus
 from ltmem_gui.domain.plan import PlanState
 from ltmem_gui.domain.rollouts import SourceSpec
@@ -16,7 +16,7 @@ from ltmem_gui.pipeline.standing import Standing
 from ltmem_gui.ui.models.run_state import RunPhase, RunState
 from ltmem_gui.ui.models.workbench import Folders, Seen
 from ltmem_gui.ui.panels.queue import PIECE
-from tests.gui.builders import apply_plan, report, scanned
+from tests.gui.builders import NOW, apply_plan, report, scanned
 from tests.gui.conftest import LoopHarness
 from tests.gui.queue_room import QueueRoom
 
@@ -145,6 +145,15 @@ def test_nothing_can_be_stopped_after_the_run_was_cancelled(room: QueueRoom) -> 
     bench._set_run(RunState(RunPhase.CANCELLING))
     bench._set_run(RunState())
     assert not room.window.registry.action("queue.cancel").isEnabled()
+
+
+def test_a_change_is_said_once_however_soon_the_next_events_come(room: QueueRoom) -> None:
+    room.scan()
+    room.queue.select_key(scanned(0).id)
+    room.queue.take_events((JobStarted(scanned(0).id, 1),))
+    room.queue.take_events((LeaseRenewed(scanned(0).id, NOW + 60),))
+    room.queue.take_events((JobFinished(scanned(0).id, "succeeded"),))
+    assert [words.partition(": ")[2] for words in room.said] == ["running", "done"]
 
 
 def test_what_is_stored_is_shown_after_a_run_and_not_the_last_it_told(room: QueueRoom) -> None:
