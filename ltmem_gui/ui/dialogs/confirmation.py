@@ -20,7 +20,7 @@ from ltmem_gui.domain.effects_words import EffectWords
 from ltmem_gui.domain.hazards import one_line
 from ltmem_gui.domain.plan import Plan
 from ltmem_gui.domain.taking_over import TAKE_OVER
-from ltmem_gui.ui.bridge.awaiting import opened
+from ltmem_gui.ui.bridge.awaiting import next_turn, opened
 from ltmem_gui.ui.dialogs.armed import ArmedSheet
 from ltmem_gui.ui.models import formats
 from ltmem_gui.ui.models.effects_text import EffectGroupText, describe, loss_to_type, provider_text
@@ -166,9 +166,11 @@ async def ask(
         if watch is not None:
             watch.moved.disconnect(sheet.reject)
             watch.stop()
-    if watch is not None and watch.error is not None and not sheet.confirmed:
+    confirmed = sheet.confirmed
+    if watch is not None and watch.error is not None and not confirmed:
         raise watch.error
-    return sheet.confirmed
+    await next_turn()  # the sheet is gone before that begins which it allowed
+    return confirmed
 
 
 def _title(plan: Plan) -> str:
