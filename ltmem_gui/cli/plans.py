@@ -24,6 +24,7 @@ from ltmem_gui.domain.plan import Plan, PlanState, load_plan, newly_left_out
 from ltmem_gui.domain.providers import BUILTIN
 from ltmem_gui.domain.review import from_flags, review_from_flags
 from ltmem_gui.domain.turned_down import rejected
+from ltmem_gui.pipeline.maintenance import FORGOTTEN
 from ltmem_gui.pipeline.operations import Operations
 from ltmem_gui.pipeline.requests import Request
 
@@ -127,11 +128,20 @@ def _made_anew(args: argparse.Namespace, context: Context, request: Request) -> 
         raise UsageError("it is no proposal of a consolidation", "name the plan that you would apply", args.proposal)
     _require_same_place("--home", context.home, proposal.home)
     _require_same_place("--memory-root", context.memory_root, proposal.memory_root)
+    _require_nothing_forgotten(proposal, context, args.proposal)
     review = review_from_flags(proposal, reject=args.reject, rest="accept")
     told = {hunk.key: hunk for hunk in proposal.refused}
     for hunk in rejected(review, context.adapters.clock()):
         told.setdefault(hunk.key, hunk)  # once more: its first day and its note stay
     return replace(request, exclude=request.exclude | newly_left_out(proposal), refused=tuple(told.values()))
+
+
+def _require_nothing_forgotten(proposal: Plan, context: Context, where: str) -> None:
+    """Refuse a proposal with the words of a session that was forgotten: they would be sent with what was rejected."""
+    with context.adapters.stores.reading(context.need_home(), strict=True) as store:
+        excluded = store.excluded()
+    if any(excluded.get(row.thread_id) == FORGOTTEN for row in proposal.rows):
+        raise StalePlan("a session of this proposal was forgotten since", "plan anew without --proposal", where)
 
 
 def _run_plan_undo(args: argparse.Namespace, context: Context) -> int:

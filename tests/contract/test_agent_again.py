@@ -17,6 +17,7 @@ from ltmem_gui.domain.plan import Plan, load_plan
 from ltmem_gui.domain.refusals import RefusedHunk
 from ltmem_gui.domain.review import Review
 from ltmem_gui.domain.turned_down import rejected, turned_down
+from ltmem_gui.pipeline.maintenance import FORGOTTEN
 from tests.contract.test_agent_cli import call, planned
 from tests.helpers.agents import SUMMARY, agent_server, copied, extracted, plan_with, run_with, whole_run
 from tests.helpers.bench import NOW, Bench
@@ -136,6 +137,17 @@ def test_the_command_line_carries_it(bench: Bench) -> None:
         inputs = str(planned(bench, server))
     code, _, err = call(bench, "plan", "consolidate", *where, "--provider", "custom", "--proposal", inputs)
     assert (code, "it is no proposal of a consolidation" in err) == (2, True)
+
+
+def test_a_proposal_does_not_bring_back_a_session_that_was_forgotten(bench: Bench, guard: Guard) -> None:
+    proposal = proposed(bench, note="Shorter.")
+    path = bench.place / "old.json"
+    path.write_text(proposal.model_dump_json())
+    with guard.grant(), bench.stores.writing(bench.home) as store:
+        store.forget(proposal.rows[0].thread_id, reason=FORGOTTEN, now=NOW)
+    where = ("--home", str(bench.home), "--memory-root", str(bench.memory), "--provider", "custom")
+    code, _, err = call(bench, "plan", "consolidate", *where, "--proposal", str(path))
+    assert (code, "was forgotten since" in err) == (4, True)
 
 
 def test_the_built_in_rules_leave_out_what_was_turned_down(bench: Bench) -> None:
