@@ -11,6 +11,7 @@ import sys
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 os.environ.setdefault("QT_API", "pyside6")
 
+import argparse
 import asyncio
 import subprocess
 import tempfile
@@ -35,23 +36,23 @@ if TYPE_CHECKING:
     from ltmem_gui.ui.main_window import MainWindow
 
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+SCALES = (1, 2)
 SIZE = (1280, 800)
 TIMEOUT_SECONDS = 120
 
 
 def main(argv: list[str]) -> int:
     """Render at both sizes, each in a process of its own: Qt reads the scale once."""
-    out = Path(argv[0] if argv else "screenshots").absolute()
-    if "--scale" in argv:
-        return render(out, int(argv[argv.index("--scale") + 1]))
+    parser = argparse.ArgumentParser(description="Render every panel of the window with the demo's data.")
+    parser.add_argument("out", nargs="?", default=Path("screenshots"), type=Path, help="where the pictures go")
+    parser.add_argument("--scale", type=int, choices=SCALES, help="this size only")
+    asked = parser.parse_args(argv)
+    out = asked.out.absolute()
     out.mkdir(parents=True, exist_ok=True)
-    runs = [
-        subprocess.Popen(
-            [sys.executable, __file__, str(out), "--scale", str(scale)],
-            env={**os.environ, "QT_SCALE_FACTOR": str(scale), "LTMEM_REDACTOR": "layer"},
-        )
-        for scale in (1, 2)
-    ]
+    if asked.scale is not None:
+        os.environ |= {"QT_SCALE_FACTOR": str(asked.scale), "LTMEM_REDACTOR": "layer"}
+        return render(out, asked.scale)
+    runs = [subprocess.Popen([sys.executable, __file__, str(out), "--scale", str(scale)]) for scale in SCALES]
     codes = [run.wait(TIMEOUT_SECONDS) for run in runs]
     names = sorted(path.name for path in out.glob("*.png"))
     print(f"{len(names)} pictures in {out}")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Render every panel with the demo's data: screenshots.sh OUTDIR. Needs no display.
+# Render every panel with the demo's data: screenshots.sh OUTDIR [--scale 1|2]. Needs no display.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 if [ -n "${VIRTUAL_ENV:-}" ]; then
@@ -9,4 +9,5 @@ elif [ -x "$here/../.venv/bin/python" ]; then
 else
     python=python3
 fi
-exec "$python" "$here/screenshots.py" "${1:?usage: screenshots.sh OUTDIR}"
+: "${1:?usage: screenshots.sh OUTDIR [--scale 1|2]}"
+exec "$python" "$here/screenshots.py" "$@"
