@@ -169,3 +169,14 @@ def test_what_is_stored_is_shown_after_a_run_and_not_the_last_it_told(room: Queu
     room.fake.consolidated = apply_plan(room.home, room.root, state=PlanState.EMPTY)
     room.act("run.start")
     assert _label(room, scanned(0).id) == "held"
+
+
+def test_each_second_shows_the_time_of_what_runs_and_paints_nothing_else(room: QueueRoom) -> None:
+    room.scan()
+    running, ended = scanned(1).id, scanned(2).id
+    room.tell(JobStarted(running, 1), JobStarted(ended, 1), JobFinished(ended, "succeeded"))
+    shown: list[tuple[int, int]] = []
+    room.queue.model.dataChanged.connect(lambda first, last, _: shown.append((first.row(), last.row())))
+    room.queue._ticker.timeout.emit()
+    place = room.queue.model.position_of(running)
+    assert shown == [(place, place)]

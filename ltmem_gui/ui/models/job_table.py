@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -214,24 +214,19 @@ class JobTableModel(QAbstractTableModel):
 
     def update_rows(self, changed: Mapping[str, JobRow]) -> None:
         """Replace rows by key; order, scroll and selection stay until a person sorts or filters again."""
-        positions: list[int] = []
         for key, row in changed.items():
             place = self._place.get(key)
-            if place is None:
-                continue
-            self._count(self._rows[place], row)
-            self._rows[place] = row
-            if self._arranged.positions[place] >= 0:
-                positions.append(self._arranged.positions[place])
-        for first, last in _runs(positions):
-            self.dataChanged.emit(self.index(first, 0), self.index(last, len(COLUMNS) - 1))
+            if place is not None:
+                self._count(self._rows[place], row)
+                self._rows[place] = row
+        self.tick(changed)
         self.counts_changed.emit(self._counts)
 
-    def tick(self) -> None:
-        """Repaint what shows time."""
-        if self._arranged.shown:
-            last = self.index(len(self._arranged.shown) - 1, len(COLUMNS) - 1)
-            self.dataChanged.emit(self.index(0, 0), last)
+    def tick(self, keys: Iterable[str]) -> None:
+        """Show rows anew, with the time it is."""
+        positions = [position for key in keys if (position := self.position_of(key)) is not None]
+        for first, last in _runs(positions):
+            self.dataChanged.emit(self.index(first, 0), self.index(last, len(COLUMNS) - 1))
 
     def _count(self, before: JobRow, after: JobRow) -> None:
         old, new = before.state.kind.value, after.state.kind.value

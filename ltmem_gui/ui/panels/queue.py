@@ -131,7 +131,8 @@ class QueuePanel(QWidget):
         self._retold.timeout.connect(self._on_retold_timed_out)
         self._ticker = QTimer(self)
         self._ticker.setInterval(TICK_MS)
-        self._ticker.timeout.connect(model.tick)
+        # Time moves on for what runs; to paint all that is seen for it held the window longest of all.
+        self._ticker.timeout.connect(lambda: model.tick(self.live))
         self._empty_action = ""
         self._build(theme, actions)
         model.about_to_arrange.connect(self._on_model_arranging)
