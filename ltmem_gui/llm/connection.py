@@ -14,6 +14,7 @@ import socket
 import ssl
 import time
 from collections.abc import Awaitable, Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -159,6 +160,8 @@ def build_client(provider: ProviderSettings, key: str = "", heard: Heard | None 
     Raises `ProviderError` when there is no key.
     """
     key = key or find_key(provider)
+    # The client's transport imports it with the first request, on the event loop, and held the window for 17 ms.
+    import_module("anyio._backends._asyncio")
     import openai
 
     foreign = urlsplit(provider.base_url).hostname != OPENAI_HOST

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -411,3 +413,26 @@ def test_eight_calls_run_at_once_on_one_client() -> None:
     with model_server(holds=8) as server:
         run(OpenAIExtractor(provider(server, timeout_seconds=120)), all_of_them)
     assert server.most_in_flight == 8
+
+
+FIRST_REQUEST = """
+import asyncio, sys
+from ltmem_gui.llm.connection import build_client
+from tests.contract.test_openai_api import model_server, provider
+
+async def ask(server):
+    client = await asyncio.to_thread(build_client, provider(server), "key")
+    before = set(sys.modules)
+    await client.get("/models", cast_to=bytes)
+    await client.close()
+    print(sorted(set(sys.modules) - before))
+
+with model_server() as server:
+    asyncio.run(ask(server))
+"""
+
+
+def test_the_first_request_imports_nothing_on_the_loop() -> None:
+    command = [sys.executable, "-c", FIRST_REQUEST]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    assert done.stdout == "[]\n"
